@@ -23,7 +23,7 @@ check: ## what needs no server: form, lints, rules of the house, unit tests (2 m
 test: ## what a change is tried with: all of the above, in servers too (10 min the first time)
 	@scripts/test.sh
 
-test-full: ## every test on PostgreSQL 15, a part on the others, the packages: what CI runs
+test-full: ## all parts of scripts/test_full.sh: what CI runs
 	@scripts/test_full.sh
 
 test-all: ## every test on each version of PostgreSQL that is supported, and the packages

@@ -23,7 +23,7 @@ use neardup_core::hash;
 use neardup_core::simd::instructions::runnable;
 use neardup_core::simd::sketch_loops::KINDS;
 use neardup_core::simd::{planes, popcount};
-use neardup_core::text::words::{Space, for_each_word};
+use neardup_core::text::words::{WordScratch, for_each_word};
 use neardup_core::verify::measure::Measure;
 use neardup_core::verify::overlap::{disjoint, shared_at_least};
 use neardup_core::verify::predicate::Predicate;
@@ -77,7 +77,7 @@ fn tokenizer(c: &mut Criterion) {
     let mut group = c.benchmark_group("words");
     for (name, text) in [("ascii", ascii), ("accents", accents), ("cyrillic", cyrillic), ("cjk", cjk)] {
         group.throughput(Throughput::Bytes(text.len() as u64));
-        let (stop, mut scratch) = (Stop::default(), Space::default());
+        let (stop, mut scratch) = (Stop::default(), WordScratch::default());
         group.bench_function(name, |b| {
             b.iter(|| {
                 let mut words = 0u64;

@@ -14,7 +14,7 @@ use neardup_core::features::hash_sets::make_set;
 use neardup_core::features::tokens::{Document, Scratch, for_each_token};
 use neardup_core::joins::parts::groups::groups;
 use neardup_core::joins::parts::part::Part;
-use neardup_core::joins::parts::ranks::{self, Places, TokenRanks};
+use neardup_core::joins::parts::ranks::{self, TokenPlaces, TokenRanks};
 use neardup_core::joins::parts::rows::Shared;
 use neardup_core::joins::set_index::token_counts::TokenCounts;
 use neardup_core::joins::sets::bounds::Bounds;
@@ -84,7 +84,7 @@ fn run(texts: &[String], threshold: f64, parts: u32) -> Result<([f64; 4], [usize
     }
     let ranks = ranks::ranks(&mut counts, MOST_RANKS, stop)?;
     let ranks = TokenRanks::parse(&ranks)?;
-    let places = Places::new(&ranks)?;
+    let places = TokenPlaces::new(&ranks)?;
     let ranks = ranks.with(&places);
     let ranked = start.elapsed();
     let predicate = Predicate::new(Measure::Jaccard, threshold)?;

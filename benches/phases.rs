@@ -102,7 +102,7 @@ fn subsequences(name: &str, resemblance: f64) -> Tlcs {
         other => panic!("no such method here: {other}"),
     };
     Tlcs {
-        signatures: sentence::Parameters::default(),
+        signatures: sentence::SignatureParameters::default(),
         rules: StopRules::default(),
         parameters: Parameters { trustable, ..Parameters::default() },
         thresholds: Thresholds { resemblance, containment: Some(0.7) },

@@ -322,7 +322,7 @@ fn tasks() -> Vec<(&'static str, Task)> {
         safeguards: Safeguards::default(),
     };
     let tlcs = |trustable| Tlcs {
-        signatures: sentence::Parameters::default(),
+        signatures: sentence::SignatureParameters::default(),
         rules: StopRules::default(),
         parameters: Parameters { trustable, ..Parameters::default() },
         thresholds: Thresholds { resemblance: 0.28, containment: Some(0.7) },

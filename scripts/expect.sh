@@ -6,6 +6,12 @@ source "$(dirname "${BASH_SOURCE[0]}")/server.sh"
 checks=0
 failures=0
 
+# cases WHOLE LEAST: how many cases by chance are tried: as many fewer than WHOLE as PROPTEST_CASES is fewer than 256, but LEAST.
+cases() {
+    local few=$(($1 * ${PROPTEST_CASES:-256} / 256))
+    echo $((few > $2 ? few : $2))
+}
+
 # passed: counts a check. failed NAME [what was seen]: counts and reports one that failed.
 passed() { checks=$((checks + 1)); }
 failed() {

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs tests/pg_regress with PostgreSQL's own pg_regress: every sql file's output must be the expected one. (cargo pgrx
-# regress passes over a file without expected output, and does not run as root.) With --accept the outputs seen become
-# the expected ones.
+# regress passes over a file without expected output, and does not run as root.)
+# regress.sh [quick | slow | --accept]: quick leaves out what takes 15 seconds by scripts/durations, slow is that; with --accept
+# the outputs seen become the expected ones. ONLY=name or a pattern of the shell: these.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
@@ -10,7 +11,9 @@ source "$(dirname "$0")/common.sh"
 source "$project/scripts/server.sh"
 place=$(private_dir)
 mapfile -t tests < <(cd "$project/tests/pg_regress/sql" && ls -- ${ONLY:-*}.sql | sed 's/\.sql$//' |
-    awk 'NR == FNR { sub(/^regress\//, "", $2); seconds[$2] = $1; next } { print seconds[$1] + 0 "\t" $1 }' "$project/scripts/durations" - | sort -k 1,1rn -k 2 | cut -f 2)
+    awk -v which="${1:-}" 'NR == FNR { sub(/^regress\//, "", $2); seconds[$2] = $1; next }
+        (seconds[$1] < 15 ? which == "slow" : which == "quick") { next } { print seconds[$1] + 0 "\t" $1 }' "$project/scripts/durations" - |
+    sort -k 1,1rn -k 2 | cut -f 2)
 pg_regress=$(dirname "$("$PG_CONFIG" --pgxs)")/../test/regress/pg_regress
 servers=$(nproc)
 if ((servers > ${#tests[@]})); then servers=${#tests[@]}; fi

@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
-# test.sh [check | test | rest | servers | compiles]: checks and tests on the PostgreSQL of PG=16 or of PG_CONFIG. The last line
+# test.sh [check | test | rest | full | servers | compiles]: checks and tests on the PostgreSQL of PG=16 or of PG_CONFIG. The last line
 # counts: "N passed, 0 failed". Corpora, if there are any, are found through NEARDUP_DATA.
 #
 # check     form, links, clippy, rules of the house, unit tests of the core with few cases: what needs no server
-# test      (the default) check, all tests of the core, with few cases, and in servers the tests of pg_test/cluster/smoke
-# rest      what test leaves out: clippy of everything, documentation, packages of the core, evaluations, pg_test/cluster
+# test      (the default) check, all tests of the core, with few cases, and in servers pg_regress but for what takes longest,
+#           and the tests of pg_test/cluster/smoke
+# rest      what test leaves out and needs no server: clippy of everything, unit tests of the extension, documentation, the core
+#           as a package and without vectors, evaluations
+# full      what test leaves out in servers: the rest of pg_regress, pg_test/cluster/{full,servers,versions,citus}
 # servers   what a version of the server can change: pg_regress, pg_test/cluster/{servers,versions}, dumps
 # compiles  that it compiles for that version
 #
-# PROPTEST_CASES=256 tries all cases of property tests, and tests of the core read the corpora then. They are chosen by
+# PROPTEST_CASES=256 tries all cases of tests by chance, and tests of the core read the corpora then. They are chosen by
 # PROPTEST_RNG_SEED, so that what fails once fails again; test_full.sh all takes a new one.
 #
 # All is built once, with the same profile and features, so that cargo shares what it compiles; the tests of servers are
@@ -22,6 +25,7 @@ tier=${1:-test}
 scripts/setup.sh
 built=(--profile quick --no-default-features --features "$(pg_feature),pg_test")
 few=${PROPTEST_CASES:-16}
+case $tier in check | test) export PROPTEST_CASES=$few ;; esac
 export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-1}
 export CARGO_TERM_PROGRESS_WHEN=never
 
@@ -42,10 +46,12 @@ serve() {
     trap "rm -rf '$clusters'" EXIT
     (source scripts/server.sh && new_cluster "$clusters/new")
     export NEARDUP_CLUSTER=$clusters/new
-    if [[ $tier != rest ]]; then
-        run 'tests inside the server' scripts/pgrx_test.sh
-        run 'pg_regress' scripts/regress.sh
-    fi
+    if [[ $tier != full ]]; then run 'tests inside the server' scripts/pgrx_test.sh; fi
+    case $tier in
+        test) run 'pg_regress' scripts/regress.sh quick ;;
+        full) run 'pg_regress, what takes longest' scripts/regress.sh slow ;;
+        *) run 'pg_regress' scripts/regress.sh ;;
+    esac
     several "$@"
 }
 
@@ -70,14 +76,14 @@ case $tier in
         form
         run 'rules of the house' cargo test "${built[@]}" --test house
         # shellcheck disable=SC2086 # none or two words
-        run 'unit tests of the core' env $corpora PROPTEST_CASES="$few" cargo test --profile quick --package neardup-core --lib
+        run 'unit tests of the core' env $corpora cargo test --profile quick --package neardup-core --lib
         ;;
     test)
         form
         installed=f
-        if put "${built[@]:2}" --tests; then installed=t; fi
+        if put "${built[@]:2}"; then installed=t; fi
         # shellcheck disable=SC2086 # none or two words
-        run 'tests of the core' env $corpora PROPTEST_CASES="$few" cargo test "${built[@]}" --no-fail-fast
+        run 'rules of the house, tests of the core' env $corpora cargo test "${built[@]}" --no-fail-fast
         if [[ $installed == t ]]; then
             mapfile -t items < <(of smoke)
             serve "${items[@]}"
@@ -85,11 +91,14 @@ case $tier in
         ;;
     rest)
         run 'clippy of everything' cargo clippy --workspace "${built[@]}" --all-targets -- -D warnings
+        run 'unit tests of the extension' cargo test "${built[@]}" --package neardup --lib
         run 'documentation' env RUSTDOCFLAGS='-D warnings' cargo doc --workspace "${built[@]}" --features neardup-core/internals --no-deps --document-private-items
         run 'the core as a crate' cargo package -p neardup-core --allow-dirty --no-verify --offline --quiet
         run 'examples' cargo build "${built[@]}" --examples
-        run 'the core without vectors' env NEARDUP_TEST_INSTRUCTIONS=portable PROPTEST_CASES=64 cargo test --profile quick -p neardup-core --no-fail-fast --lib --test oracle
+        run 'the core without vectors' env NEARDUP_TEST_INSTRUCTIONS=portable PROPTEST_CASES=16 cargo test --profile quick -p neardup-core --no-fail-fast --lib --test oracle
         run 'evaluations, in small' scripts/evaluate_small.sh
+        ;;
+    full)
         if put "${built[@]:2}"; then
             mapfile -t items < <(of full servers versions citus)
             serve "${items[@]}"
@@ -103,7 +112,7 @@ case $tier in
         ;;
     compiles) run 'cargo check' cargo check "${built[@]}" ;;
     *)
-        sed -n '2,11p' "$0" >&2
+        sed -n '2,13p' "$0" >&2
         exit 2
         ;;
 esac

@@ -1,7 +1,14 @@
 #!/usr/bin/env bash
-# test_full.sh [all]: everything on the oldest PostgreSQL, that it compiles for the others, and the packages; all: everything on
-# each version. The last line counts the tests of all, the one
-# before it the checks in tests of servers.
+# test_full.sh [PART… | all]: all parts, one after the other, where none is named; a runner may take each on a machine of its own.
+# The last line counts the tests of all, the one before it the checks in tests of servers.
+#
+# test       make test with all cases, on the oldest PostgreSQL
+# rest       what needs no server
+# full       what make test leaves out in servers
+# newest     what a version can change, on the newest PostgreSQL; that it compiles for those between
+# packages   what is handed out, where there is nothing else
+#
+# all: everything on each version, by a new seed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -33,18 +40,31 @@ part() {
     echo "==== $name: $(((SECONDS - began) / 60)) min"
 }
 
-for version in 15 16 17 18; do
-    case ${1:-} in all) tiers=(test rest) ;; *)
-        case $version in
-            15) tiers=(test rest) ;;
-            *) tiers=(compiles) ;;
-        esac ;;
-    esac
-    for tier in "${tiers[@]}"; do
-        part "PostgreSQL $version, $tier" env PG="$version" scripts/test.sh "$tier"
+# tier VERSION TIER: of scripts/test.sh.
+tier() { part "PostgreSQL $1, $2" env PG="$1" scripts/test.sh "$2"; }
+
+if [[ ${1:-} == all ]]; then
+    for version in 15 16 17 18; do
+        for tier in test rest full; do tier "$version" "$tier"; done
     done
+    set -- packages
+elif (($# == 0)); then
+    set -- test rest full newest packages
+fi
+for name in "$@"; do
+    case $name in
+        test | rest | full) tier 15 "$name" ;;
+        newest)
+            tier 18 servers
+            for version in 16 17; do tier "$version" compiles; done
+            ;;
+        packages) part 'packages for PostgreSQL 15' env PG=15 packaging/test.sh ;;
+        *)
+            sed -n '2,12p' "$0" >&2
+            exit 2
+            ;;
+    esac
 done
-part 'packages for PostgreSQL 15' env PG=15 packaging/test.sh
 
 if [[ -e $NEARDUP_FAILED/failed ]]; then cat "$NEARDUP_FAILED/failed"; fi
 if ((${#broken[@]})); then printf 'failed: %s\n' "${broken[@]}"; fi

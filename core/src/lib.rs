@@ -283,7 +283,7 @@ pub mod parameters {
     pub use crate::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
     pub use crate::joins::sketches::rule::Rule;
     pub use crate::methods::stored::NearBits;
-    pub use crate::sketches::sentence::Parameters as SentenceParameters;
+    pub use crate::sketches::sentence::SignatureParameters as SentenceParameters;
     pub use crate::verify::edit::EditPredicate;
     pub use crate::verify::predicate::Predicate;
     pub use crate::verify::shared_runs::RunShare;
@@ -300,7 +300,7 @@ pub mod compare {
     //! * of feature codes: [`repeatability`]
 
     pub use crate::verify::edit::{distance as edit_distance, similarity as edit_similarity};
-    pub use crate::verify::lcs::{Bounds as LcsBounds, Lcs, symbols as lcs_symbols};
+    pub use crate::verify::lcs::{Lcs, LengthBounds as LcsBounds, symbols as lcs_symbols};
     pub use crate::verify::lcs::{containment as lcs_containment, resemblance as lcs_resemblance};
     pub use crate::verify::repeatability::repeatability;
     pub use crate::verify::tlcs::{Comparer as TlcsComparer, Found as TlcsFound, SharedPart as TlcsPart};
@@ -326,7 +326,7 @@ pub mod sketch {
     pub use crate::sketches::simhash::{Simhasher, similarity as simhash_similarity};
     pub use crate::sketches::stored::{SketchKind, SketchReader};
     pub use crate::sketches::supershingles::{megashingles, supershingles};
-    pub use crate::sketches::wire::Source as SketchSource;
+    pub use crate::sketches::wire::SketchSource;
     pub use crate::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader};
 }
 
@@ -340,7 +340,7 @@ pub mod html_report {
     pub use crate::report::facts::Facts as ReportFacts;
     pub use crate::report::html::STYLE as HTML_STYLE;
     pub use crate::report::link::LinkPattern as ReportLink;
-    pub use crate::report::page::Page as ReportPage;
+    pub use crate::report::page::ReportPage;
     pub use crate::report::pair::{ShownDocument as ReportDocument, pair as html_of_pair};
 }
 

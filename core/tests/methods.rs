@@ -22,7 +22,7 @@ use neardup_core::methods::sites::Sites;
 use neardup_core::passages::Parameters as PassageParameters;
 use neardup_core::resources::Resources;
 use neardup_core::storage::files::MemoryFiles;
-use neardup_core::text::packed::{Packed, Packing};
+use neardup_core::text::packed::{PackedText, Packing};
 use neardup_core::verify::measure::Measure;
 
 use list::methods;
@@ -205,7 +205,7 @@ fn passages_do_not_depend_on_memory() {
 
 /// Texts that are packed, in two ways by turns, without any copying: what is to be copied, the
 /// packings' own tests have.
-fn packed(text: &str, row: usize) -> Packed {
+fn packed(text: &str, row: usize) -> PackedText {
     let mut bytes = Vec::new();
     let packing = if row.is_multiple_of(2) { Packing::Pglz } else { Packing::Lz4 };
     if row.is_multiple_of(2) {
@@ -220,7 +220,7 @@ fn packed(text: &str, row: usize) -> Packed {
         bytes.push(more as u8);
         bytes.extend(text.as_bytes());
     }
-    Packed { bytes, len: text.len(), packing }
+    PackedText { bytes, len: text.len(), packing }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use neardup_core::methods::repeats;
 use neardup_core::runs::cut::{CutText, Cutting};
 use neardup_core::runs::located::RepeatedRun;
 use neardup_core::runs::units::{Cut, PlacedUnit, read_units};
-use neardup_core::runs::{Parameters, Unit};
+use neardup_core::runs::{RunParameters, Unit};
 use neardup_core::{Tokenizer, html_text, words};
 use proptest::prelude::*;
 
@@ -48,7 +48,7 @@ fn units(text: &str, cut: Cut) -> Vec<PlacedUnit> {
 }
 
 /// The contents of a text, each with its place: windows or units.
-fn contents(text: &str, parameters: &Parameters) -> Vec<(usize, Vec<String>)> {
+fn contents(text: &str, parameters: &RunParameters) -> Vec<(usize, Vec<String>)> {
     let cut = match parameters.unit {
         Unit::Window(least) => {
             let all = tokens(text, parameters.tokenizer);
@@ -65,7 +65,7 @@ fn contents(text: &str, parameters: &Parameters) -> Vec<(usize, Vec<String>)> {
 type Marks = BTreeMap<(usize, usize), (usize, usize, usize)>;
 
 /// Marks by the definition.
-fn marks(case: &Case, parameters: &Parameters) -> Marks {
+fn marks(case: &Case, parameters: &RunParameters) -> Marks {
     let mut by_content: HashMap<_, Vec<(usize, usize)>> = HashMap::new();
     for row in case.order() {
         for (place, content) in case.texts[row].iter().flat_map(|text| contents(text, parameters)) {
@@ -92,7 +92,7 @@ fn marks(case: &Case, parameters: &Parameters) -> Marks {
 }
 
 /// The places of the tokens or units of a text, and the number of tokens of each.
-fn places(text: &str, parameters: &Parameters) -> Vec<(neardup_core::Span, usize)> {
+fn places(text: &str, parameters: &RunParameters) -> Vec<(neardup_core::Span, usize)> {
     if let Unit::Window(_) = parameters.unit {
         let mut places = Vec::new();
         token_places(text, parameters.tokenizer, &Stop::default(), &mut places).unwrap();
@@ -102,7 +102,7 @@ fn places(text: &str, parameters: &Parameters) -> Vec<(neardup_core::Span, usize
     units(text, Cut::of(parameters.unit)).into_iter().map(counted).collect()
 }
 
-fn by_definition(case: &Case, parameters: &Parameters) -> Vec<RepeatedRun> {
+fn by_definition(case: &Case, parameters: &RunParameters) -> Vec<RepeatedRun> {
     let more = if let Unit::Window(least) = parameters.unit { least - 1 } else { 0 };
     let span = |row: usize, first: usize, last: usize| {
         let text = case.texts[row].as_deref().unwrap_or_default();
@@ -124,7 +124,7 @@ fn by_definition(case: &Case, parameters: &Parameters) -> Vec<RepeatedRun> {
     joined(marks(case, parameters)).iter().map(run).collect()
 }
 
-fn cut_by_definition(case: &Case, parameters: &Parameters, cutting: Cutting) -> Vec<CutText> {
+fn cut_by_definition(case: &Case, parameters: &RunParameters, cutting: Cutting) -> Vec<CutText> {
     let more = if let Unit::Window(least) = parameters.unit { least - 1 } else { 0 };
     let runs = joined(marks(case, parameters));
     let cut = |row: usize| {
@@ -167,7 +167,7 @@ fn cut_by_definition(case: &Case, parameters: &Parameters, cutting: Cutting) -> 
     (0..case.texts.len()).filter_map(cut).collect()
 }
 
-fn check(case: &Case, parameters: &Parameters, cutting: Cutting) {
+fn check(case: &Case, parameters: &RunParameters, cutting: Cutting) {
     // Of pages, the texts are compared.
     let (mut plain, mut of_plain) = (case.clone(), *parameters);
     if parameters.tokenizer == Tokenizer::Html {
@@ -199,8 +199,8 @@ proptest! {
     }
 }
 
-fn windows(least: usize) -> Parameters {
-    Parameters { unit: Unit::Window(least), ..Parameters::default() }
+fn windows(least: usize) -> RunParameters {
+    RunParameters { unit: Unit::Window(least), ..RunParameters::default() }
 }
 
 #[test]
@@ -219,10 +219,10 @@ fn windows_at_the_ends_of_texts() {
     let texts = ["a b c d e", "a b c x", "y c d e", "d e", "z b c d z", "c d e a b c", "a b c d e"];
     for least in 1..8 {
         for tokenizer in [Tokenizer::Words, Tokenizer::Chars] {
-            check(&Case::of(&texts), &Parameters { tokenizer, ..windows(least) }, Cutting::default());
+            check(&Case::of(&texts), &RunParameters { tokenizer, ..windows(least) }, Cutting::default());
         }
     }
-    for least in [1000, Parameters::LONGEST] {
+    for least in [1000, RunParameters::LONGEST] {
         check(&Case::of(&texts), &windows(least), Cutting::default());
     }
 }
@@ -254,8 +254,8 @@ fn a_menu_on_many_pages() {
     let case = Case::of(&(0..300).map(page).collect::<Vec<_>>());
     for least in [2, 4, 7, 12] {
         check(&case, &windows(least), Cutting::default());
-        let whole = Parameters { min_documents: 40, keeps_first: false, ..windows(least) };
-        check(&case, &Parameters { within_documents: false, ..whole }, Cutting::default());
+        let whole = RunParameters { min_documents: 40, keeps_first: false, ..windows(least) };
+        check(&case, &RunParameters { within_documents: false, ..whole }, Cutting::default());
     }
 }
 
@@ -306,7 +306,7 @@ fn the_runs_that_most_documents_have() {
         "home news contact".to_owned(),
     ];
     for (threads, budget) in [(1, 1 << 26), (3, 0)] {
-        let parameters = Parameters { within_documents: false, ..windows(3) };
+        let parameters = RunParameters { within_documents: false, ..windows(3) };
         let found = |most, characters| {
             Case::of(&texts).read(threads, budget, |reading| {
                 repeats::most_repeated(&parameters, most, characters, reading).unwrap()

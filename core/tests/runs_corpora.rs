@@ -11,7 +11,7 @@ use neardup_core::methods::documents::Quiet;
 use neardup_core::methods::reading::Reading;
 use neardup_core::methods::repeats;
 use neardup_core::resources::Resources;
-use neardup_core::runs::{Parameters, Unit};
+use neardup_core::runs::{RunParameters, Unit};
 use neardup_core::storage::files::MemoryFiles;
 use neardup_core::{Corpus, Document, Tokenizer, html_text};
 
@@ -58,7 +58,7 @@ fn by_definition(tokens: &[Vec<u32>], least: usize) -> Vec<Run> {
     }))
 }
 
-fn found(texts: &[String], parameters: &Parameters, threads: usize, budget: usize) -> Vec<Vec<usize>> {
+fn found(texts: &[String], parameters: &RunParameters, threads: usize, budget: usize) -> Vec<Vec<usize>> {
     let mut corpus = Corpus::of_texts(texts);
     let resources = Resources { files: &MemoryFiles, budget, executor: &PlainThreads(threads) };
     let mut runs = repeats::runs(parameters, &mut Reading::new(&mut corpus, &mut Quiet, resources)).unwrap();
@@ -114,11 +114,12 @@ fn runs_of_corpora_are_those_of_the_definition() {
                     vec![row, of, length, documents, span[0], span[1], source[0], source[1]]
                 })
                 .collect();
-            let parameters = Parameters { unit: Unit::Window(least), tokenizer, ..Parameters::default() };
+            let parameters =
+                RunParameters { unit: Unit::Window(least), tokenizer, ..RunParameters::default() };
             let of_pages = pages
                 .as_ref()
                 .filter(|_| tokenizer == Tokenizer::Words)
-                .map(|pages| (pages, Parameters { tokenizer: Tokenizer::Html, ..parameters }, 2, 1 << 24));
+                .map(|pages| (pages, RunParameters { tokenizer: Tokenizer::Html, ..parameters }, 2, 1 << 24));
             let of_texts =
                 [(1, 1 << 28), (3, 1 << 20)].map(|(threads, budget)| (&texts, parameters, threads, budget));
             for (texts, parameters, threads, budget) in of_texts.into_iter().chain(of_pages) {

@@ -111,7 +111,12 @@ fn cases() -> impl Strategy<Value = Tlcs> {
     let rules = (2..30u64, 1..6u64);
     (signatures, rules, thresholds, any::<bool>(), prop_oneof![Just(0u32), Just(8), Just(16)]).prop_map(
         |((parts, kinds, smallest), (most_documents, most_of_a_site), (t, c), trustable, window)| Tlcs {
-            signatures: sentence::Parameters { parts, kinds, smallest, ..sentence::Parameters::default() },
+            signatures: sentence::SignatureParameters {
+                parts,
+                kinds,
+                smallest,
+                ..sentence::SignatureParameters::default()
+            },
             rules: StopRules { most_documents, most_of_a_site, tried_beyond: None },
             parameters: Parameters { trustable, window, ..Parameters::default() },
             thresholds: Thresholds {
@@ -287,7 +292,7 @@ proptest! {
 fn pages_of_one_site_are_hardly_aligned() {
     let texts = pages::pages(200, 300, 33);
     let case = Tlcs {
-        signatures: sentence::Parameters { smallest: 1, ..sentence::Parameters::default() },
+        signatures: sentence::SignatureParameters { smallest: 1, ..sentence::SignatureParameters::default() },
         rules: StopRules::default(),
         parameters: Parameters::default(),
         thresholds: Thresholds { resemblance: 0.28, containment: Some(0.7) },
@@ -305,7 +310,7 @@ fn pages_of_one_site_are_hardly_aligned() {
 /// A method that tries signatures of more than so many documents.
 fn trying(tried_beyond: Option<u64>) -> Tlcs {
     Tlcs {
-        signatures: sentence::Parameters::default(),
+        signatures: sentence::SignatureParameters::default(),
         rules: StopRules { tried_beyond, ..StopRules::default() },
         parameters: Parameters::default(),
         thresholds: Thresholds { resemblance: 0.28, containment: Some(0.7) },

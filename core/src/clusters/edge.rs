@@ -13,10 +13,10 @@ pub struct Edge {
 
 /// The stored form of an edge, in a file and in memory: the vertices, and the bits of the
 /// similarity.
-pub type Packed = [u64; 2];
+pub type PackedEdge = [u64; 2];
 
 /// The sort key of an edge. Edges are ordered by the first number, then by the second.
-pub type Key = (u64, u64);
+pub type EdgeKey = (u64, u64);
 
 impl Edge {
     /// Returns the edge between two vertices, given in either order.
@@ -25,12 +25,12 @@ impl Edge {
     }
 
     /// Returns the stored form.
-    pub(super) fn pack(self) -> Packed {
+    pub(super) fn pack(self) -> PackedEdge {
         [self.vertices(), self.similarity.to_bits()]
     }
 
     /// Restores an edge from the stored form.
-    pub(super) fn unpack([vertices, similarity]: Packed) -> Self {
+    pub(super) fn unpack([vertices, similarity]: PackedEdge) -> Self {
         let similarity = f64::from_bits(similarity);
         Self { left: (vertices >> 32) as u32, right: vertices as u32, similarity }
     }
@@ -48,11 +48,11 @@ impl Edge {
 
     /// Returns the key that orders edges from the greatest similarity to the least, and equally
     /// similar edges by their vertices.
-    pub fn strongest_first(self) -> Key {
+    pub fn strongest_first(self) -> EdgeKey {
         // Similarities are not negative, so their bits are in the same order as their values.
         (!self.similarity.to_bits(), self.vertices())
     }
 }
 
 /// The number of bytes of an edge in a file.
-pub(super) const SIZE: u64 = size_of::<Packed>() as u64;
+pub(super) const SIZE: u64 = size_of::<PackedEdge>() as u64;

@@ -1,7 +1,7 @@
 //! The edges of a graph, which may be too many for memory: they are held in memory up to a budget,
 //! then in temporary files.
 
-use super::edge::{Edge, Key, Packed, SIZE};
+use super::edge::{Edge, EdgeKey, PackedEdge, SIZE};
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::storage::files::TempFiles;
@@ -16,7 +16,7 @@ pub struct Edges<'f> {
     files: &'f dyn TempFiles,
     /// The number of edges that fit in memory.
     room: usize,
-    log: Log<Packed>,
+    log: Log<PackedEdge>,
 }
 
 impl std::fmt::Debug for Edges<'_> {
@@ -62,7 +62,7 @@ impl<'f> Edges<'f> {
     pub fn for_each_in_order(
         &mut self,
         executor: &dyn Executor,
-        key: impl Fn(Edge) -> Key + Sync,
+        key: impl Fn(Edge) -> EdgeKey + Sync,
         mut each: impl FnMut(Edge) -> Result<()>,
     ) -> Result<()> {
         match self.sort(executor, None::<fn(Edge) -> u32>, &key)? {
@@ -84,7 +84,7 @@ impl<'f> Edges<'f> {
         mut self,
         executor: &dyn Executor,
         group: impl Fn(Edge) -> u32 + Sync,
-        key: impl Fn(Edge) -> Key + Sync,
+        key: impl Fn(Edge) -> EdgeKey + Sync,
     ) -> Result<InOrder> {
         let blocks = self.sort(executor, Some(group), &key)?;
         let held = if blocks.is_some() { Log::default() } else { self.log };
@@ -96,16 +96,17 @@ impl<'f> Edges<'f> {
         &mut self,
         executor: &dyn Executor,
         group: Option<impl Fn(Edge) -> u32 + Sync>,
-        key: &(impl Fn(Edge) -> Key + Sync),
+        key: &(impl Fn(Edge) -> EdgeKey + Sync),
     ) -> Result<Option<Blocks>> {
-        let by_key = |edges: &mut [Packed], stop: &Stop| {
+        let by_key = |edges: &mut [PackedEdge], stop: &Stop| {
             executor::sort_unstable_by(edges, stop, &|a, b| key(Edge::unpack(*a)).cmp(&key(Edge::unpack(*b))))
         };
-        let sort = |edges: &mut [Packed]| {
+        let sort = |edges: &mut [PackedEdge]| {
             executor::one(executor, &mut &mut *edges, |edges, stop| {
                 let Some(group) = &group else { return by_key(edges, stop) };
-                executor::sort_unstable_by(edges, stop, &|a: &Packed, b: &Packed| a[0].cmp(&b[0]))?;
-                let is_one = |a: &Packed, b: &Packed| group(Edge::unpack(*a)) == group(Edge::unpack(*b));
+                executor::sort_unstable_by(edges, stop, &|a: &PackedEdge, b: &PackedEdge| a[0].cmp(&b[0]))?;
+                let is_one =
+                    |a: &PackedEdge, b: &PackedEdge| group(Edge::unpack(*a)) == group(Edge::unpack(*b));
                 edges.chunk_by_mut(is_one).try_for_each(|edges| by_key(edges, stop))
             })
         };
@@ -143,19 +144,19 @@ impl<'f> Edges<'f> {
 }
 
 /// Sorted blocks of edges in a file.
-type Blocks = Merge<Packed, Key>;
+type Blocks = Merge<PackedEdge, EdgeKey>;
 
 /// Sorted edges, which are returned one at a time.
 #[derive(Debug)]
 pub struct InOrder {
-    held: Log<Packed>,
+    held: Log<PackedEdge>,
     next: usize,
     blocks: Option<Blocks>,
 }
 
 impl InOrder {
     /// Returns the next edge, or `None` after the last.
-    pub fn next(&mut self, executor: &dyn Executor, key: impl Fn(Edge) -> Key) -> Result<Option<Edge>> {
+    pub fn next(&mut self, executor: &dyn Executor, key: impl Fn(Edge) -> EdgeKey) -> Result<Option<Edge>> {
         if let Some(blocks) = &mut self.blocks {
             return Ok(blocks.next(executor, &|&edge| key(Edge::unpack(edge)))?.map(Edge::unpack));
         }

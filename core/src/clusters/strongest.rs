@@ -41,7 +41,7 @@ pub fn unite(
             }
         });
     }
-    let mut walk = Walk::new(equal, components, largest, executor, &mut united)?;
+    let mut walk = StrongestWalk::new(equal, components, largest, executor, &mut united)?;
     let mut loops = Vec::new();
     memory::reserve(&mut loops, equal.groups().count(), DOING)?;
     loops.extend(equal.loops());
@@ -62,7 +62,7 @@ pub fn unite(
 /// The pairs whose left rows are in one group, and whose right rows are greater rows of another
 /// group or of the same group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Task {
+struct StrongestTask {
     /// The next left row. `place` is its place among the rows of its group, and `other` is the
     /// first row of the group of the right rows.
     left: u32,
@@ -72,7 +72,7 @@ struct Task {
 
 /// The right rows of one task for the left row that is being walked.
 struct Rights {
-    task: Task,
+    task: StrongestTask,
     /// The place of the first right row.
     from: usize,
     /// The place of the next right row.
@@ -81,7 +81,7 @@ struct Rights {
     too_large: bool,
 }
 
-struct Walk<'a, F> {
+struct StrongestWalk<'a, F> {
     equal: &'a EqualRows,
     components: &'a mut Components,
     largest: u32,
@@ -89,7 +89,7 @@ struct Walk<'a, F> {
     united: F,
     /// The similarity of all tasks.
     similarity: f64,
-    tasks: BinaryHeap<Reverse<Task>>,
+    tasks: BinaryHeap<Reverse<StrongestTask>>,
     /// For each place among the rows of all groups: the place of a later row if the row there is in
     /// a full part, else the place itself.
     open: Vec<u32>,
@@ -99,7 +99,7 @@ struct Walk<'a, F> {
     steps: usize,
 }
 
-impl<'a, F: FnMut(Edge, [u32; 2]) -> Result<()>> Walk<'a, F> {
+impl<'a, F: FnMut(Edge, [u32; 2]) -> Result<()>> StrongestWalk<'a, F> {
     fn new(
         equal: &'a EqualRows,
         components: &'a mut Components,
@@ -143,7 +143,7 @@ impl<'a, F: FnMut(Edge, [u32; 2]) -> Result<()>> Walk<'a, F> {
     }
 
     fn begin(&mut self, first: u32, other: u32) {
-        self.tasks.push(Reverse(Task { left: first, place: 0, other }));
+        self.tasks.push(Reverse(StrongestTask { left: first, place: 0, other }));
     }
 
     /// Walks the pairs of all left rows less than `before`, or of all left rows if it is `None`.
@@ -210,7 +210,9 @@ impl<'a, F: FnMut(Edge, [u32; 2]) -> Result<()>> Walk<'a, F> {
             let is_done = !is_full && self.one_from(first) <= task.place && self.one_from(task.other) <= from;
             if from < others && !is_done {
                 let next = self.open_row(first, task.place + 1);
-                self.tasks.extend(next.map(|(left, place)| Reverse(Task { left, place, other: task.other })));
+                self.tasks.extend(
+                    next.map(|(left, place)| Reverse(StrongestTask { left, place, other: task.other })),
+                );
             }
         }
         Ok(())

@@ -79,14 +79,14 @@ impl SetCollector {
 
 /// The place of a set.
 #[derive(Debug, Clone, Copy, Default)]
-struct Place {
+struct SetPlace {
     /// The part that the set is in, or [`Place::FILE`] for the file.
     part: u32,
     length: u32,
     start: u64,
 }
 
-impl Place {
+impl SetPlace {
     const FILE: u32 = u32::MAX;
 }
 
@@ -95,14 +95,14 @@ impl Place {
 pub struct HashSets {
     parts: Vec<Vec<u64>>,
     file: Log<u64>,
-    places: Vec<Place>,
+    places: Vec<SetPlace>,
 }
 
 /// Some sets in memory.
 #[derive(Debug)]
 pub struct Loaded<'a> {
     parts: &'a [Vec<u64>],
-    places: &'a [Place],
+    places: &'a [SetPlace],
     /// The sets that were read from the file. `rows` has their rows in ascending order, and for
     /// each row the range of its set in `space`.
     space: Vec<u64>,
@@ -138,7 +138,7 @@ impl HashSets {
         self.file.spill(files)?;
         for collector in collectors {
             let collector = std::mem::take(collector);
-            self.place(&collector, Place::FILE, self.file.len())?;
+            self.place(&collector, SetPlace::FILE, self.file.len())?;
             self.file.extend(&collector.sets.values, files)?;
         }
         Ok(())
@@ -162,13 +162,13 @@ impl HashSets {
         if rows > self.places.len() {
             let more = rows - self.places.len();
             memory::reserve(&mut self.places, more, DOING)?;
-            self.places.resize(rows, Place::default());
+            self.places.resize(rows, SetPlace::default());
         }
         for (n, &row) in collector.rows.iter().enumerate() {
             let set = collector.sets.range(n);
             // A text has at most 1 GB, so the number of tokens of a document fits in 32 bits.
             self.places[row as usize] =
-                Place { part, length: set.len() as u32, start: base + set.start as u64 };
+                SetPlace { part, length: set.len() as u32, start: base + set.start as u64 };
         }
         Ok(())
     }

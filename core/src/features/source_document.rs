@@ -3,7 +3,7 @@
 use super::tokens::{Document, Page};
 use crate::error::Result;
 use crate::executor::Stop;
-use crate::text::packed::Packed;
+use crate::text::packed::PackedText;
 
 /// A document from a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,9 +11,9 @@ pub enum SourceDocument {
     /// A plain document.
     Document(Document),
     /// A packed text.
-    Text(Packed),
+    Text(PackedText),
     /// A packed HTML page, and its URL, if it is known.
-    Page(Packed, Option<String>),
+    Page(PackedText, Option<String>),
 }
 
 impl SourceDocument {

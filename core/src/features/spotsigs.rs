@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::hash::{hash_bytes, hash_sequence};
 use crate::memory;
-use crate::text::words::{Space, for_each_word, for_text_of_signs};
+use crate::text::words::{WordScratch, for_each_word, for_text_of_signs};
 
 const DOING: &str = "making spot signatures";
 
@@ -114,7 +114,7 @@ impl SpotSpec {
             Antecedents::Listed(list) => {
                 /// The number of characters of a wrong value that are shown.
                 const SHOWN: usize = 100;
-                let mut space = Space::default();
+                let mut space = WordScratch::default();
                 for text in list {
                     let mut words = 0u64;
                     for_each_word(text, &mut space, &Stop::default(), |_| {
@@ -193,7 +193,7 @@ impl Spots {
             Antecedents::Listed(list) => list,
             _ => &Vec::new(),
         };
-        let (mut hashes, mut space) = (Vec::new(), Space::default());
+        let (mut hashes, mut space) = (Vec::new(), WordScratch::default());
         for text in listed {
             for_each_word(text, &mut space, &Stop::default(), |word| {
                 memory::push(&mut hashes, hash_bytes(word), DOING)
@@ -279,7 +279,7 @@ impl Spots {
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn of_text(&self, text: &str, signatures: &mut Vec<i64>, stop: &Stop) -> Result<()> {
         let mut hashes = Vec::new();
-        for_each_word(text, &mut Space::default(), stop, |word| {
+        for_each_word(text, &mut WordScratch::default(), stop, |word| {
             memory::push(&mut hashes, hash_bytes(word), DOING)
         })?;
         signatures.clear();

@@ -235,7 +235,7 @@ impl Token<'_> {
 /// Scratch memory that is reused from document to document.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    word: words::Space,
+    word: words::WordScratch,
     page: String,
     hashes: Vec<u64>,
     bytes: Vec<u8>,
@@ -244,7 +244,7 @@ pub struct Scratch {
 
 impl Scratch {
     /// Returns the memory for [`words::for_each_words`].
-    pub fn word(&mut self) -> &mut words::Space {
+    pub fn word(&mut self) -> &mut words::WordScratch {
         &mut self.word
     }
 }
@@ -301,7 +301,7 @@ fn push_hash(hashes: &mut Vec<u64>, hash: u64) -> Result<()> {
 fn for_each_unit(
     document: &Document,
     tokenizer: Tokenizer,
-    word: &mut words::Space,
+    word: &mut words::WordScratch,
     page: &mut String,
     stop: &Stop,
     mut each: impl FnMut(&[u8]) -> Result<()>,
@@ -338,7 +338,7 @@ fn for_each_unit(
 /// Calls `each` with the words of a text or, if there are none, with its signs as one token.
 fn words_or_signs(
     text: &str,
-    word: &mut words::Space,
+    word: &mut words::WordScratch,
     stop: &Stop,
     mut each: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {

@@ -8,13 +8,13 @@ const DOING: &str = "hashing runs of characters";
 /// Hashes of all runs of characters of a text. Equal runs have equal hashes; distinct runs hardly
 /// ever have the same hash.
 #[derive(Debug, Default)]
-pub struct Windows {
+pub struct RunHashes {
     /// The value of each prefix of the text, from which the hashes of runs are computed.
     prefixes: Vec<u64>,
     powers: Vec<u64>,
 }
 
-impl Windows {
+impl RunHashes {
     const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
     /// Replaces the text. O(characters).
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn equal_runs_have_equal_hashes() {
-        let (mut a, mut b) = (Windows::default(), Windows::default());
+        let (mut a, mut b) = (RunHashes::default(), RunHashes::default());
         a.set("甲乙甲乙丙").expect("memory");
         b.set("丙甲乙").expect("memory");
         assert_eq!(a.hash(0, 2), a.hash(2, 2));

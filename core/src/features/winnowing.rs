@@ -2,7 +2,7 @@
 //! hashes of these grams and of their neighbours, so that texts with a long enough run in common
 //! have a selected gram in common.
 
-use super::windows::Windows;
+use super::windows::RunHashes;
 use crate::error::Result;
 use crate::memory;
 
@@ -24,7 +24,7 @@ impl Winnowing {
     /// the last of them.
     pub fn for_each_selected(
         &self,
-        windows: &Windows,
+        windows: &RunHashes,
         length: u32,
         hashes: &mut Vec<u64>,
         mut each: impl FnMut(u64) -> Result<()>,
@@ -60,7 +60,7 @@ mod tests {
             gram in 1..6u32,
             window in 1..6usize,
         ) {
-            let mut windows = Windows::default();
+            let mut windows = RunHashes::default();
             windows.set(&text).expect("memory");
             let length = text.len() as u32;
             let hashes: Vec<u64> =

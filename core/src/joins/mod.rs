@@ -33,7 +33,7 @@ use std::fmt::Debug;
 
 use crate::error::Result;
 use crate::executor::Executor;
-use crate::features::sets::store::Store;
+use crate::features::sets::store::RecordStore;
 use crate::verify::predicate::Predicate;
 
 /// A pair of records that passes. In a self-join both records are of the only table, and `right`
@@ -162,7 +162,7 @@ pub enum Algorithm {
 #[derive(Debug)]
 pub struct SelfJoin {
     /// The sets.
-    pub store: Store,
+    pub store: RecordStore,
     /// The number of tokens that can be shared.
     pub shared_tokens: usize,
     /// The definition of a pair.

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
 use crate::features::source_document::SourceDocument;
 use crate::features::tokens::Document;
-use crate::text::words::Space;
+use crate::text::words::WordScratch;
 
 /// Documents that were read, each with the number of its row. Rows of the right table are numbered
 /// after those of the left one.
@@ -137,7 +137,7 @@ impl<'a> Batch<'a> {
         let work = |(state, documents): &mut (&mut S, &'a [(u32, SourceDocument)]), stop: &Stop| {
             // Packed documents are unpacked here, by the thread that reads them, so each thread
             // holds one unpacked text at a time.
-            let (mut space, mut word_space) = (Document::default(), Space::default());
+            let (mut space, mut word_space) = (Document::default(), WordScratch::default());
             loop {
                 if documents.is_empty() {
                     *documents = take_some();

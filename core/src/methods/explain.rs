@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-pub use crate::verify::overlap::SharedTokens;
+pub use crate::verify::overlap::TokenOverlap;
 
 /// The explanation of a pair by a method.
 ///
@@ -57,7 +57,7 @@ impl Explanation {
     /// Adds the number of tokens that both texts share, and the number of tokens of each text.
     #[must_use]
     pub fn with_shared(self, counts: [u32; 3]) -> Self {
-        self.with(Details::Sets(SharedTokens::from(counts)))
+        self.with(Details::Sets(TokenOverlap::from(counts)))
     }
 }
 
@@ -108,7 +108,7 @@ pub struct Evidence {
 #[serde(untagged)]
 pub enum Details {
     /// Details of methods that compare sets.
-    Sets(SharedTokens),
+    Sets(TokenOverlap),
     /// Details of `edit`.
     Edit(Distance),
     /// Details of `tlcs` and `lcs`.
@@ -273,7 +273,7 @@ pub struct Agreement {
     pub techniques: Option<Vec<TechniqueSays>>,
     /// The tokens, if sets are compared.
     #[serde(flatten)]
-    pub sets: Option<SharedTokens>,
+    pub sets: Option<TokenOverlap>,
 }
 
 /// The result of one of several techniques.

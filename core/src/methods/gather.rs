@@ -7,7 +7,7 @@ use crate::features::FeatureSpec;
 use crate::features::sets::builder::SetBuilder;
 use crate::features::sets::collect::Collector;
 use crate::features::texts::TextCollector;
-use crate::features::units::sets::{Gathering, Reader, Unit};
+use crate::features::units::sets::{DocumentUnit, Gathering, UnitReader};
 use crate::features::units::signatures::{Features, Maker};
 use crate::features::units::text_store::TextStore;
 use crate::storage::log::Log;
@@ -74,11 +74,11 @@ impl<'a> Reading<'a> {
     /// Reads all documents and keeps their texts, cut into units. Also returns the maker of the
     /// units' signatures. The texts are in memory or, if they would take more than half of it, in a
     /// temporary file.
-    pub fn read_units(&mut self, unit: Unit, features: &Features) -> Result<(TextStore, Maker)> {
+    pub fn read_units(&mut self, unit: DocumentUnit, features: &Features) -> Result<(TextStore, Maker)> {
         let mut gathering = Gathering::new(unit, features, self.executor);
         let (files, budget) = (self.files, self.memory / 2);
         self.read(|batch| {
-            batch.share_out(&mut gathering.readers, Reader::add)?;
+            batch.share_out(&mut gathering.readers, UnitReader::add)?;
             let add_long = |words: &mut SetBuilder<'_>| {
                 batch.each_long(SetBuilder::LONG, |row, document| {
                     words.add_long(row, document, batch.executor())

@@ -5,7 +5,7 @@ use super::reading::Reading;
 use super::short_texts::LongParts;
 use super::spotsigs::NO_SPOT;
 use crate::error::Result;
-use crate::features::units::sets::{Unit, Units};
+use crate::features::units::sets::{DocumentUnit, Units};
 use crate::passages::Parameters;
 use crate::passages::progress::Phase;
 use crate::passages::search::Search;
@@ -13,7 +13,7 @@ use crate::passages::search::Search;
 /// Reads the documents, joins their sentences, and prepares the search for passages.
 pub fn search(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Search> {
     reading.compares(Some(LongParts::Sentences));
-    let (library, maker) = reading.read_units(Unit::Sentence, &parameters.features)?;
+    let (library, maker) = reading.read_units(DocumentUnit::Sentence, &parameters.features)?;
     let left_rows = reading.order()?;
     let right_rows = reading.right_order()?;
     let units = Units::in_order(&library, &left_rows, right_rows.as_deref())?;

@@ -4,25 +4,25 @@ use super::account::Unsigned;
 use super::reading::{Reading, places};
 use crate::error::Result;
 use crate::memory;
-use crate::runs::anchored::{AnchorPlace, Reader};
+use crate::runs::anchored::{AnchorPlace, AnchoredReader};
 use crate::runs::classes::AnchorClasses;
 use crate::runs::contents::{ContentPlace, Pass, Questions};
 use crate::runs::cut::{CutTexts, Cutting};
 use crate::runs::frequent::{self, FrequentRun};
-use crate::runs::groups::Grouping;
+use crate::runs::groups::AnchorGrouping;
 use crate::runs::located::LocatedRuns;
 use crate::runs::marks::{Mark, Marking};
-use crate::runs::rows::Rows;
-use crate::runs::texts::Texts;
-use crate::runs::{Order, Parameters, Unit};
+use crate::runs::rows::RunRows;
+use crate::runs::texts::OrderedTexts;
+use crate::runs::{Order, RunParameters, Unit};
 use crate::storage::files::TempFiles;
 use crate::storage::sort::Sorter;
 
 const DOING: &str = "ordering documents";
 
 /// Finds the repeated runs and their places in the texts.
-pub fn runs(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<LocatedRuns> {
-    let mut found = Found::new(parameters, reading)?;
+pub fn runs(parameters: &RunParameters, reading: &mut Reading<'_>) -> Result<LocatedRuns> {
+    let mut found = FoundRuns::new(parameters, reading)?;
     let executor = reading.executor;
     let budget = reading.left_after(found.order.bytes() + found.texts.bytes());
     let pass = Pass { parameters, order: &found.order, executor, budget };
@@ -34,14 +34,14 @@ pub fn runs(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Locate
 
 /// Finds the `most` repeated runs that most documents have, with up to `characters` characters.
 pub fn most_repeated(
-    parameters: &Parameters,
+    parameters: &RunParameters,
     most: usize,
     characters: usize,
     reading: &mut Reading<'_>,
 ) -> Result<Vec<FrequentRun>> {
     /// The number of runs that are held at a time, of 40 bytes each.
     const HELD: usize = 1 << 15;
-    let mut found = Found::new(parameters, reading)?;
+    let mut found = FoundRuns::new(parameters, reading)?;
     let executor = reading.executor;
     let budget = reading.left_after(found.order.bytes() + found.texts.bytes());
     let pass = Pass { parameters, order: &found.order, executor, budget };
@@ -52,8 +52,8 @@ pub fn most_repeated(
 }
 
 /// Finds the repeated runs, and prepares to cut them out.
-pub fn cut(parameters: &Parameters, cutting: Cutting, reading: &mut Reading<'_>) -> Result<CutTexts> {
-    let found = Found::new(parameters, reading)?;
+pub fn cut(parameters: &RunParameters, cutting: Cutting, reading: &mut Reading<'_>) -> Result<CutTexts> {
+    let found = FoundRuns::new(parameters, reading)?;
     let executor = reading.executor;
     let budget = reading.left_after(found.texts.bytes());
     let pass = Pass { parameters, order: &found.order, executor, budget };
@@ -61,17 +61,18 @@ pub fn cut(parameters: &Parameters, cutting: Cutting, reading: &mut Reading<'_>)
 }
 
 /// The texts, and their repeated runs.
-struct Found {
-    texts: Texts,
+struct FoundRuns {
+    texts: OrderedTexts,
     order: Order,
-    rows: Rows,
+    rows: RunRows,
 }
 
-impl Found {
-    fn new(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Self> {
+impl FoundRuns {
+    fn new(parameters: &RunParameters, reading: &mut Reading<'_>) -> Result<Self> {
         let (files, executor, memory) = (reading.files, reading.executor, reading.memory);
-        let mut readers: Vec<Reader> = (0..executor.count()).map(|_| Reader::new(parameters)).collect();
-        let mut texts = Texts::new(memory / 8);
+        let mut readers: Vec<AnchoredReader> =
+            (0..executor.count()).map(|_| AnchoredReader::new(parameters)).collect();
+        let mut texts = OrderedTexts::new(memory / 8);
         let mut anchors = Sorter::new(files, memory / 4);
         // The rows that have a text, if they have to be counted by group.
         let mut present: Vec<u32> = Vec::new();
@@ -91,7 +92,7 @@ impl Found {
                 }
             }
             texts.store(readers.iter_mut().map(|reader| &mut reader.texts), files)?;
-            Ok(readers.iter().map(Reader::bytes).sum::<usize>() + texts.bytes() + anchors.bytes())
+            Ok(readers.iter().map(AnchoredReader::bytes).sum::<usize>() + texts.bytes() + anchors.bytes())
         })?;
         reading.account.skipped_empty = readers.iter().map(|reader| reader.empty).sum();
         reading.account.tokens = readers.iter().map(|reader| reader.count).sum();
@@ -109,25 +110,25 @@ impl Found {
         let pass = Pass { parameters, order: &order, executor, budget };
         reading.held(held + budget / 4);
         let mut marks = Sorter::new(files, budget / 8);
-        let mut search = Search { pass, files, texts: &mut texts, marks: &mut marks, reading };
+        let mut search = RepeatSearch { pass, files, texts: &mut texts, marks: &mut marks, reading };
         match parameters.unit {
             Unit::Window(_) => search.windows(anchors)?,
             _ => search.units()?,
         }
-        Ok(Self { rows: Rows::new(marks.sorted(executor)?), texts, order })
+        Ok(Self { rows: RunRows::new(marks.sorted(executor)?), texts, order })
     }
 }
 
 /// A search for the places that are repeated.
-struct Search<'s, 'f, 'r> {
+struct RepeatSearch<'s, 'f, 'r> {
     pass: Pass<'s>,
     files: &'f dyn TempFiles,
-    texts: &'s mut Texts,
+    texts: &'s mut OrderedTexts,
     marks: &'s mut Sorter<'f, Mark>,
     reading: &'s mut Reading<'r>,
 }
 
-impl Search<'_, '_, '_> {
+impl RepeatSearch<'_, '_, '_> {
     /// Marks the windows that are repeated.
     fn windows(&mut self, anchors: Sorter<'_, AnchorPlace>) -> Result<()> {
         let Self { pass, files, texts, marks, reading } = self;
@@ -135,7 +136,7 @@ impl Search<'_, '_, '_> {
         // As much space as the texts take, or as little as would not be worth a round.
         let most = texts.size().max(reading.memory as u64 / 4) / size_of::<ContentPlace>() as u64;
         let most = most.max(1);
-        let open = Grouping::new(*pass, most, marks, *files).group(anchors.sorted(executor)?)?;
+        let open = AnchorGrouping::new(*pass, most, marks, *files).group(anchors.sorted(executor)?)?;
         reading.account.counts.candidates += open.windows;
         reading.account.counts.verified += open.marked;
         let (few, many) = (u64::from(open.rounds), open.many_windows.div_ceil(most));
@@ -189,7 +190,7 @@ fn report(reading: &mut Reading<'_>, round: u64, rounds: u64, share: f64) {
 }
 
 /// Returns the number of bytes that are held at one time.
-fn held(pass: Pass<'_>, texts: &Texts, places: usize, marks: &Sorter<'_, Mark>) -> usize {
+fn held(pass: Pass<'_>, texts: &OrderedTexts, places: usize, marks: &Sorter<'_, Mark>) -> usize {
     pass.order.bytes() + texts.bytes() + places + marks.bytes() + pass.budget / 4
 }
 

@@ -12,9 +12,9 @@ use crate::features::runs::tokens::read_tokens;
 use crate::features::texts::distinct;
 use crate::features::tokens::{Document, Scratch, Tokenizer};
 use crate::joins::pairs::Pairs;
-use crate::joins::runs::{Prepared, RunRule, run_pairs};
+use crate::joins::runs::{PreparedRuns, RunRule, run_pairs};
 use crate::memory;
-use crate::runs::{Parameters, Unit};
+use crate::runs::{RunParameters, Unit};
 use crate::text::html;
 use crate::verify::shared_runs::{RunShare, SharedRun, SharedRuns};
 use crate::verify::shared_windows::SharedWindows;
@@ -106,9 +106,9 @@ impl Method for Runs {
         if self.max_documents.is_some() { Update::Whole } else { Update::Pairs }
     }
 
-    fn runs(&self) -> Option<Parameters> {
+    fn runs(&self) -> Option<RunParameters> {
         let (unit, tokenizer) = (Unit::Window(self.min_run), self.tokenizer);
-        Some(Parameters { unit, tokenizer, within_documents: false, ..Parameters::default() })
+        Some(RunParameters { unit, tokenizer, within_documents: false, ..RunParameters::default() })
     }
 
     fn carrier(&self) -> Option<&dyn Carrier> {
@@ -125,7 +125,7 @@ impl Method for Runs {
         let tokenizer = of_texts(tokenizer);
         let rule = RunRule { least: min_run, tokenizer, of, threshold, max_documents };
         let mut report = |state| reading.report(|| str::to_owned(state));
-        let Prepared { pairs, tokens, frequent } = run_pairs(distinct, rule, resources, &mut report)?;
+        let PreparedRuns { pairs, tokens, frequent } = run_pairs(distinct, rule, resources, &mut report)?;
         reading.account.tokens = tokens;
         reading.account.frequent = frequent;
         reading.held(held + resources.budget / 4);

@@ -10,7 +10,7 @@ use super::short_texts::LongParts;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::FeatureSpec;
-use crate::features::sets::store::Table;
+use crate::features::sets::store::RecordTable;
 use crate::joins::Algorithm;
 use crate::joins::pairs::Pairs;
 use crate::verify::measure::Measure;
@@ -90,7 +90,7 @@ impl Method for Sets {
         reading.account.distinct_sets =
             (ordered.left.members.len() + right.map_or(0, |right| right.members.len())) as u64;
         reading.held(ordered.peak_bytes);
-        let places = ordered.left.bytes() + right.map_or(0, Table::bytes);
+        let places = ordered.left.bytes() + right.map_or(0, RecordTable::bytes);
         let resources = reading.resources_after(if ordered.is_in_files() { places } else { 0 });
         Pairs::new(ordered, self.predicate, self.algorithm, resources)
     }

@@ -12,7 +12,7 @@ use crate::features::FeatureSpec;
 use crate::features::tokens::{Document, Tokenizer};
 use crate::joins::sketches::combination::TechniqueSpec;
 use crate::joins::sketches::rule::Rule;
-use crate::text::words::{Space, for_each_words};
+use crate::text::words::{WordScratch, for_each_words};
 
 /// Texts of this number of words are long enough.
 const LONG: usize = 20;
@@ -163,7 +163,7 @@ impl WordCounts {
 
 /// Returns the number of words of a document or, if it has more, a number of at least [`LONG`].
 /// `space` is memory of the thread.
-pub(super) fn words_in(document: &Document, space: &mut Space, stop: &Stop) -> Result<usize> {
+pub(super) fn words_in(document: &Document, space: &mut WordScratch, stop: &Stop) -> Result<usize> {
     /// A page of more bytes than this counts as long, so that its text is not made twice.
     const LONG_PAGE: usize = 4096;
     match document {
@@ -180,7 +180,7 @@ pub(super) fn words_in(document: &Document, space: &mut Space, stop: &Stop) -> R
 }
 
 /// Counts the words of a text, but not many more than are needed.
-fn words_of(text: &str, space: &mut Space, stop: &Stop) -> Result<usize> {
+fn words_of(text: &str, space: &mut WordScratch, stop: &Stop) -> Result<usize> {
     /// What ends the reading of words; the caller never sees it.
     const ENOUGH: Error = Error::TooMany { what: "words", limit: LONG as u64 };
     let mut count = 0;
@@ -202,7 +202,7 @@ mod tests {
     use crate::text::words::words;
 
     fn of(documents: &[Document]) -> ShortTexts {
-        let (counts, mut space) = (WordCounts::default(), Space::default());
+        let (counts, mut space) = (WordCounts::default(), WordScratch::default());
         for document in documents {
             counts.add(words_in(document, &mut space, &Stop::default()).unwrap());
         }
@@ -246,7 +246,7 @@ mod tests {
         let odd = ["", "a", "漢字 か", "— —", "e\u{301} \u{301}", &"ж".repeat(5000), &"a ".repeat(3000)];
         for text in odd {
             let expected = words(text).len().min(LONG);
-            let counted = words_of(text, &mut Space::default(), &Stop::default()).unwrap();
+            let counted = words_of(text, &mut WordScratch::default(), &Stop::default()).unwrap();
             assert_eq!(counted.min(LONG), expected, "{text:?}");
         }
         let page = |html: String| Document::Page(Page { html, url: None });

@@ -11,7 +11,7 @@ use super::short_texts::LongParts;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::spotsigs::{Antecedents, SpotSpec, Spots};
-use crate::features::units::sets::{Unit, UnitSets, Units, make_sets};
+use crate::features::units::sets::{DocumentUnit, UnitSets, Units, make_sets};
 use crate::features::units::signatures::Features;
 use crate::joins::Algorithm;
 use crate::joins::pairs::Pairs;
@@ -78,7 +78,7 @@ impl Method for SpotSigs {
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
         reading.compares(Some(LongParts::Spots));
         let (mut library, maker) =
-            reading.read_units(Unit::Document, &Features::Spotsigs(self.spec.clone()))?;
+            reading.read_units(DocumentUnit::Document, &Features::Spotsigs(self.spec.clone()))?;
         // Row numbers have 32 bits.
         let units = Units::of_rows(reading.rows() as u32, reading.right_from())?;
         let resources = reading.resources_after(library.bytes() + units.bytes());

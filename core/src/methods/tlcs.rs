@@ -55,7 +55,7 @@ use crate::verify::tlcs::{Comparer, Found, Parameters, SharedPart, Thresholds};
 #[derive(Debug, Clone)]
 pub struct Tlcs {
     /// The signatures by which candidates are found.
-    pub signatures: sentence::Parameters,
+    pub signatures: sentence::SignatureParameters,
     /// The rules for signatures that too many documents have.
     pub rules: StopRules,
     /// The parameters of the comparison of two documents.

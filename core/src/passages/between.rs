@@ -5,7 +5,7 @@ use super::{Parameters, Passage};
 use crate::error::Result;
 use crate::executor::{CallingThread, Stop};
 use crate::features::tokens::Document;
-use crate::features::units::sets::{Gathering, Unit, Units};
+use crate::features::units::sets::{DocumentUnit, Gathering, Units};
 use crate::resources::Resources;
 use crate::storage::files::NoFiles;
 
@@ -40,7 +40,7 @@ pub fn between_documents(
     stop: &Stop,
 ) -> Result<Vec<Passage>> {
     let executor = CallingThread { stop };
-    let mut gathering = Gathering::new(Unit::Sentence, &parameters.features, &executor);
+    let mut gathering = Gathering::new(DocumentUnit::Sentence, &parameters.features, &executor);
     for (row, document) in (0..).zip(&documents) {
         gathering.readers[0].add(row, document, stop)?;
         gathering.settle(|_| Ok(()), &NoFiles, usize::MAX, &executor)?;

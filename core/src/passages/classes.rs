@@ -3,7 +3,7 @@
 use super::frequent_sentences::ClassStores;
 use crate::error::Result;
 use crate::features::sets::records::Members;
-use crate::features::sets::store::Store;
+use crate::features::sets::store::RecordStore;
 use crate::resources::Resources;
 
 /// Classes of sentences with equal signatures. The classes of the left table are numbered first,
@@ -78,7 +78,7 @@ impl SentencePart {
         hot: Option<&[bool]>,
         two: bool,
         resources: Resources<'_>,
-    ) -> Result<(Store, Option<Store>, PartClasses)> {
+    ) -> Result<(RecordStore, Option<RecordStore>, PartClasses)> {
         let Some(hot) = hot else {
             let right = if two { Some(of.stores[1].take_all()) } else { None };
             return Ok((of.stores[0].take_all(), right, PartClasses::Whole));

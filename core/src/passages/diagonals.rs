@@ -7,7 +7,7 @@
 
 use super::pairs::Bridges;
 use super::starts::Starts;
-use crate::clusters::edge::{Edge, Key};
+use crate::clusters::edge::{Edge, EdgeKey};
 use crate::clusters::edges::InOrder;
 use crate::error::Result;
 use crate::executor::Executor;
@@ -43,7 +43,7 @@ pub struct Diagonals {
 
 /// Returns the sort key that brings the pairs of a diagonal together: the two documents, then the
 /// difference between the numbers of the two sentences, then the number of the left sentence.
-pub fn by_diagonal(starts: &Starts, edge: Edge) -> Key {
+pub fn by_diagonal(starts: &Starts, edge: Edge) -> EdgeKey {
     let (left, right) = (u64::from(starts.document(edge.left)), u64::from(starts.document(edge.right)));
     (left << 32 | right, u64::from(edge.right - edge.left) << 32 | u64::from(edge.left))
 }

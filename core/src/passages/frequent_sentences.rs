@@ -12,7 +12,7 @@
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor};
 use crate::features::sets::records::Records;
-use crate::features::sets::store::Store;
+use crate::features::sets::store::RecordStore;
 use crate::hash::hash_bytes_128;
 use crate::memory;
 use crate::storage::files::TempFiles;
@@ -26,7 +26,7 @@ const NONE: u32 = u32::MAX;
 /// of the left table, followed by the records of the right table.
 pub struct ClassStores<'a> {
     /// The records of both tables, or of the only table.
-    pub stores: &'a mut [Store],
+    pub stores: &'a mut [RecordStore],
     /// Returns the number of sentences of a class.
     pub size: &'a dyn Fn(u32) -> u32,
     /// Tokens that several records can share have numbers less than this.
@@ -137,7 +137,7 @@ impl ClassStores<'_> {
         wanted: bool,
         files: &dyn TempFiles,
         budget: usize,
-    ) -> Result<(Store, Vec<u32>)> {
+    ) -> Result<(RecordStore, Vec<u32>)> {
         let first = if table == 0 { 0 } else { self.stores[0].len() };
         let store = &mut self.stores[table];
         let hot = &hot[first..first + store.len()];

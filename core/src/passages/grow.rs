@@ -12,7 +12,7 @@
 use super::Parameters;
 use crate::error::Result;
 use crate::executor::Stop;
-use crate::text::characters::{Class, class, is_closing, is_space, lower};
+use crate::text::characters::{WordClass, class, is_closing, is_space, lower};
 use crate::text::width::width_of;
 
 /// The number of columns that must agree after a gap of more than two characters.
@@ -29,7 +29,7 @@ fn enough(gap: usize) -> usize {
 
 /// The length of the text by which a passage grows at one end, in bytes and characters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Extent {
+pub struct GrownLength {
     /// The number of bytes.
     pub bytes: usize,
     /// The number of characters.
@@ -38,12 +38,12 @@ pub struct Extent {
 
 /// Returns how far two texts agree from their beginnings on. O(characters) where the texts agree,
 /// and O(gap²) for each gap.
-pub fn forwards(a: &str, b: &str, gap: u32, stop: &Stop) -> Result<[Extent; 2]> {
+pub fn forwards(a: &str, b: &str, gap: u32, stop: &Stop) -> Result<[GrownLength; 2]> {
     grow([a, b].map(TextCursor::<false>::new), gap as usize, |_| true, stop)
 }
 
 /// Returns how far two texts agree from their ends backwards.
-pub fn backwards(a: &str, b: &str, gap: u32, stop: &Stop) -> Result<[Extent; 2]> {
+pub fn backwards(a: &str, b: &str, gap: u32, stop: &Stop) -> Result<[GrownLength; 2]> {
     grow([a, b].map(TextCursor::<true>::new), gap as usize, can_begin, stop)
 }
 
@@ -52,12 +52,12 @@ pub fn backwards(a: &str, b: &str, gap: u32, stop: &Stop) -> Result<[Extent; 2]>
 #[derive(Clone, Copy)]
 struct TextCursor<'t, const BACK: bool> {
     text: &'t str,
-    extent: Extent,
+    extent: GrownLength,
 }
 
 impl<'t, const BACK: bool> TextCursor<'t, BACK> {
     fn new(text: &'t str) -> Self {
-        Self { text, extent: Extent::default() }
+        Self { text, extent: GrownLength::default() }
     }
 
     /// Returns the next character.
@@ -149,7 +149,7 @@ fn is_in_word(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_alphanumeric();
     }
-    !matches!(class(c), Class::Separator | Class::Alone)
+    !matches!(class(c), WordClass::Separator | WordClass::Alone)
 }
 
 /// Reports whether a passage can begin with a character. It cannot begin with a mark that belongs
@@ -163,10 +163,10 @@ fn grow<const BACK: bool>(
     gap: usize,
     can_end: impl Fn(char) -> bool,
     stop: &Stop,
-) -> Result<[Extent; 2]> {
+) -> Result<[GrownLength; 2]> {
     const CHECK_EVERY: usize = 1 << 12;
     let gap = gap.min(Parameters::WIDEST_GAP as usize);
-    let mut grown = [Extent::default(); 2];
+    let mut grown = [GrownLength::default(); 2];
     let mut agreed = CHECK_EVERY;
     loop {
         if agreed >= CHECK_EVERY {

@@ -21,7 +21,7 @@ use crate::clusters::edges::Edges;
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::features::sets::order::Ordered;
-use crate::features::sets::store::Store;
+use crate::features::sets::store::RecordStore;
 use crate::joins::Algorithm;
 use crate::joins::sets::set_join::SetJoin;
 use crate::joins::{Counts, RecordJoin};
@@ -62,8 +62,8 @@ pub fn sentence_pairs<'f>(
     let Ordered { left, right, shared_tokens, .. } = ordered;
     let (right_store, right_members) = right.map(|right| (right.store, right.members)).unzip();
     let classes = Classes::new(left.members, right_members);
-    let mut stores: Vec<Store> = [Some(left.store), right_store].into_iter().flatten().collect();
-    let mut joined = Joined::new(&classes, parameters.most_similar, resources)?;
+    let mut stores: Vec<RecordStore> = [Some(left.store), right_store].into_iter().flatten().collect();
+    let mut joined = JoinedParts::new(&classes, parameters.most_similar, resources)?;
     let size = |class: u32| classes.size(class);
     let mut of = ClassStores { stores: &mut stores, size: &size, shared_tokens };
     let hot = of.hot(&predicate, joined.most, budget / 8, executor)?;
@@ -87,7 +87,7 @@ pub fn sentence_pairs<'f>(
     let mut pairs = Edges::new(files, budget / 4);
     let mut expansion = Expansion { starts, pairs: &mut pairs, executor };
     joined.expand(&mut expansion, progress)?;
-    let Joined { degrees, stopped, counts, most, .. } = joined;
+    let JoinedParts { degrees, stopped, counts, most, .. } = joined;
     let equal_only = stopped.too_many || hot.is_some() && hot_records.is_none();
     let capped = Capped { sentences: capped_classes, occurrences, equal_only };
     let stops = |class: u32| degrees[class as usize] > most;
@@ -99,7 +99,7 @@ pub fn sentence_pairs<'f>(
 }
 
 /// The results of the parts of a join.
-struct Joined<'a, 'f> {
+struct JoinedParts<'a, 'f> {
     classes: &'a Classes,
     executor: &'a dyn Executor,
     /// For each class, the number of sentences that are known so far to be similar to its
@@ -114,7 +114,7 @@ struct Joined<'a, 'f> {
     counts: Counts,
 }
 
-impl<'a, 'f> Joined<'a, 'f> {
+impl<'a, 'f> JoinedParts<'a, 'f> {
     fn new(classes: &'a Classes, most: u32, resources: Resources<'f>) -> Result<Self>
     where
         'f: 'a,

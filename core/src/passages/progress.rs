@@ -14,4 +14,4 @@ pub enum Phase {
 }
 
 /// Called with the phase of a search and the share of this phase that is done.
-pub type Progress<'a> = &'a mut dyn FnMut((Phase, f64));
+pub type SearchProgress<'a> = &'a mut dyn FnMut((Phase, f64));

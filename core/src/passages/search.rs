@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::diagonals::{Diagonal, Diagonals, by_diagonal};
 use super::grow::{backwards, forwards};
 use super::pairs::{SentencePairs, sentence_pairs};
-use super::progress::{Phase, Progress};
+use super::progress::{Phase, SearchProgress};
 use super::starts::Starts;
 use super::{Capped, Parameters, Passage};
 use crate::clusters::edge::Edge;
@@ -68,7 +68,7 @@ impl Search {
         maker: &Maker,
         parameters: &Parameters,
         resources: Resources<'_>,
-        progress: Progress<'_>,
+        progress: SearchProgress<'_>,
     ) -> Result<Self> {
         parameters.check()?;
         let all = units.len();
@@ -164,7 +164,7 @@ struct DocumentPair {
 }
 
 /// The places of a passage in both texts.
-type Places = [Span; 2];
+type PassagePlaces = [Span; 2];
 
 impl DocumentPair {
     /// Turns the diagonals into passages, and keeps the passages that are at least `min_width` wide
@@ -179,7 +179,7 @@ impl DocumentPair {
     ) -> Result<()> {
         let entries = self.rows.map(|row| open.get(row));
         let diagonals = &found[self.diagonals.clone()];
-        let mut places: Vec<Places> = Vec::new();
+        let mut places: Vec<PassagePlaces> = Vec::new();
         memory::reserve(&mut places, diagonals.len(), DOING)?;
         for (n, diagonal) in diagonals.iter().enumerate() {
             if n.is_multiple_of(1 << 10) {
@@ -236,7 +236,7 @@ fn is_wide(text: &str, least: usize) -> bool {
 /// before it in both texts, and to the beginning of the nearest passage that is after it in both
 /// texts.
 fn extend_one(
-    places: &mut [Places],
+    places: &mut [PassagePlaces],
     n: usize,
     entries: &[OpenText<'_>; 2],
     gap: u32,

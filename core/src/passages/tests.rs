@@ -11,7 +11,7 @@ use crate::executor::{PlainThreads, Stop};
 use crate::features::imatch::IdfRange;
 use crate::features::spotsigs::{Antecedents, SpotSpec};
 use crate::features::tokens::Document;
-use crate::features::units::sets::{Gathering, Unit, Units};
+use crate::features::units::sets::{DocumentUnit, Gathering, Units};
 use crate::features::units::signatures::Features;
 use crate::resources::Resources;
 use crate::storage::files::MemoryFiles;
@@ -147,7 +147,7 @@ fn found(
 ) -> (Vec<Passage>, SearchAccount) {
     let executor = PlainThreads(threads);
     let files: &dyn TempFiles = &MemoryFiles;
-    let mut gathering = Gathering::new(Unit::Sentence, &parameters.features, &executor);
+    let mut gathering = Gathering::new(DocumentUnit::Sentence, &parameters.features, &executor);
     for (row, text) in texts.iter().enumerate() {
         let document = Document::Text(text.clone());
         gathering.readers[row % threads].add(row as u32, &document, &Stop::default()).unwrap();

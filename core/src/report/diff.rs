@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::align::Alignment;
 use super::numbers::{CountOf, Number};
-use super::passages::{SHORTEST, Word, WordRun, passages, words};
+use super::passages::{PassageWord, SHORTEST, WordRun, passages, words};
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::memory;
@@ -19,7 +19,7 @@ const DOING: &str = "comparing texts";
 pub struct Compared<'a> {
     /// The texts.
     pub(super) texts: [&'a str; 2],
-    words: [Vec<Word>; 2],
+    words: [Vec<PassageWord>; 2],
     /// The passages in the order of the right text.
     pub passages: Vec<WordRun>,
 }
@@ -40,7 +40,7 @@ impl<'a> Compared<'a> {
     }
 
     /// Returns the words of each text.
-    pub fn words(&self) -> &[Vec<Word>; 2] {
+    pub fn words(&self) -> &[Vec<PassageWord>; 2] {
         &self.words
     }
 
@@ -73,7 +73,7 @@ impl<'a> Compared<'a> {
 
 /// The state of a word in relation to the other text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum WordState {
     /// The word is in the other text, too.
     Common,
     /// The word is in the other text, with other upper-case and lower-case letters.
@@ -97,14 +97,14 @@ pub struct Diff<'a> {
     /// Whether some words were not compared.
     passed_over: bool,
     /// Each text in relation to the other one.
-    pub(super) sides: [Side; 2],
+    pub(super) sides: [DiffSide; 2],
 }
 
 /// One text in relation to the other one.
 #[derive(Debug)]
-pub(super) struct Side {
+pub(super) struct DiffSide {
     /// The state of each word.
-    pub(super) states: Vec<State>,
+    pub(super) states: Vec<WordState>,
     /// The passage of each word; [`NONE`] if it is in none.
     pub(super) passages: Vec<u32>,
     /// For each word, whether the text before it differs. The last entry is for the text after the
@@ -122,17 +122,17 @@ impl<'a> Diff<'a> {
         let words = compared.words.each_ref().map(Vec::as_slice);
         let Alignment { runs, passed_over, .. } =
             Alignment::new(words, &compared.passages, stop)?.without_lone_words();
-        let side = |number: usize| -> Result<Side> {
+        let side = |number: usize| -> Result<DiffSide> {
             let words = compared.words[number].len();
-            let mut side = Side {
-                states: memory::filled(State::Alone, words, DOING)?,
+            let mut side = DiffSide {
+                states: memory::filled(WordState::Alone, words, DOING)?,
                 passages: memory::filled(NONE, words, DOING)?,
                 gaps: memory::filled(false, words + 1, DOING)?,
                 lacks: memory::filled(false, words + 1, DOING)?,
             };
             for (at, passage) in (0..).zip(&compared.passages) {
                 let range = of(passage, number).clone();
-                side.states[range.clone()].fill(State::Moved);
+                side.states[range.clone()].fill(WordState::Moved);
                 side.passages[range].fill(at);
             }
             Ok(side)
@@ -160,7 +160,7 @@ impl<'a> Diff<'a> {
             for n in 0..run.left.len() {
                 let places = starts.map(|start| start + n);
                 let edited = compared.word(0, places[0]) != compared.word(1, places[1]);
-                let state = if edited { State::Edited } else { State::Common };
+                let state = if edited { WordState::Edited } else { WordState::Common };
                 let gap = (n > 0 || places == [0, 0]) && !compared.same_gap(places);
                 for side in [0, 1] {
                     self.sides[side].states[places[side]] = state;
@@ -178,13 +178,13 @@ impl<'a> Diff<'a> {
 
     /// Describes the differences in words.
     pub fn summary(&self) -> String {
-        let count = |side: usize, state: State| {
+        let count = |side: usize, state: WordState| {
             self.sides[side].states.iter().filter(|&&other| other == state).count() as u64
         };
-        let [a, b] = [count(0, State::Alone), count(1, State::Alone)];
-        let moved = count(0, State::Moved).max(count(1, State::Moved));
+        let [a, b] = [count(0, WordState::Alone), count(1, WordState::Alone)];
+        let moved = count(0, WordState::Moved).max(count(1, WordState::Moved));
         let gaps = self.sides[0].gaps.iter().filter(|&&differs| differs).count() as u64;
-        let written = count(0, State::Edited) + gaps;
+        let written = count(0, WordState::Edited) + gaps;
         let [left, right] = self.compared.texts;
         if left == right {
             return "the texts are the same".to_owned();

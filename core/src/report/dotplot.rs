@@ -9,7 +9,7 @@ use crate::executor::Stop;
 use crate::hash;
 use crate::memory;
 use crate::text::sentences::for_each_sentence;
-use crate::text::words::{Space, for_each_word};
+use crate::text::words::{WordScratch, for_each_word};
 
 /// The greatest number of sentences of a text that are compared.
 const MOST: usize = 400;
@@ -29,7 +29,7 @@ fn sentences(text: &str, stop: &Stop) -> Result<Vec<Vec<u64>>> {
     for_each_sentence(text, stop, |span| {
         if all.len() < MOST {
             let mut words = Vec::new();
-            for_each_word(&text[span.bytes], &mut Space::default(), stop, |word| {
+            for_each_word(&text[span.bytes], &mut WordScratch::default(), stop, |word| {
                 memory::push(&mut words, hash::hash_bytes(word), DOING)
             })?;
             words.sort_unstable();

@@ -44,7 +44,7 @@ pub const MOST_BYTES: usize = 2_000_000;
 /// # Ok::<(), neardup_core::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Page {
+pub struct ReportPage {
     link: Option<LinkPattern>,
     /// The pairs of each step of similarity, and how many these are.
     pairs: [String; STEPS + 1],
@@ -63,7 +63,7 @@ pub struct Page {
     pairs_left: u64,
 }
 
-impl Page {
+impl ReportPage {
     /// Creates an empty page. Ids become links by the pattern `link`, if there is one.
     ///
     /// ```

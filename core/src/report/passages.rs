@@ -8,14 +8,14 @@ use crate::error::Result;
 use crate::executor::Stop;
 use crate::hash;
 use crate::memory;
-use crate::text::characters::{Class, class, lower};
-use crate::text::words::{Space, for_each_word};
+use crate::text::characters::{WordClass, class, lower};
+use crate::text::words::{WordScratch, for_each_word};
 
 const DOING: &str = "comparing passages";
 
 /// A word: its place in bytes and in characters, and its hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Word {
+pub struct PassageWord {
     /// The place in bytes.
     pub bytes: Range<usize>,
     /// The place in characters, counted from 0.
@@ -25,10 +25,10 @@ pub struct Word {
 }
 
 /// Returns the words of a text with their places. O(bytes).
-pub fn words(text: &str, stop: &Stop) -> Result<Vec<Word>> {
+pub fn words(text: &str, stop: &Stop) -> Result<Vec<PassageWord>> {
     let mut words = Vec::new();
     let (mut byte, mut character) = (0, 0);
-    for_each_word(text, &mut Space::default(), stop, |word| {
+    for_each_word(text, &mut WordScratch::default(), stop, |word| {
         let word = str::from_utf8(word).unwrap_or_default();
         // A word is a run of characters of the text, without those that nobody sees. The first
         // place where these characters match is its place, because no word begins in the text
@@ -39,11 +39,12 @@ pub fn words(text: &str, stop: &Stop) -> Result<Vec<Word>> {
             let mut next = || {
                 rest.by_ref()
                     .inspect(|c| (length, chars) = (length + c.len_utf8(), chars + 1))
-                    .find(|&c| class(c) != Class::Unseen)
+                    .find(|&c| class(c) != WordClass::Unseen)
             };
-            let same = class(first) != Class::Unseen && word.chars().all(|c| next().map(lower) == Some(c));
+            let same =
+                class(first) != WordClass::Unseen && word.chars().all(|c| next().map(lower) == Some(c));
             if same {
-                let place = Word {
+                let place = PassageWord {
                     bytes: byte..byte + length,
                     chars: character..character + chars,
                     hash: hash::hash_bytes(word.as_bytes()),
@@ -75,10 +76,17 @@ pub const SHORTEST: usize = 4;
 /// two of them. Each passage is the longest one that begins at its place in the right text. O(words
 /// · places), where `places` is the number of places in the left text with the same first `least`
 /// words, at most 64.
-pub fn passages(left: &[Word], right: &[Word], least: usize, stop: &Stop) -> Result<Vec<WordRun>> {
+pub fn passages(
+    left: &[PassageWord],
+    right: &[PassageWord],
+    least: usize,
+    stop: &Stop,
+) -> Result<Vec<WordRun>> {
     const MOST_PLACES: usize = 64;
     let least = least.max(1);
-    let key = |words: &[Word]| words.iter().fold(0u64, |key, word| hash::mix(key.rotate_left(7) ^ word.hash));
+    let key = |words: &[PassageWord]| {
+        words.iter().fold(0u64, |key, word| hash::mix(key.rotate_left(7) ^ word.hash))
+    };
     let mut places: HashMap<u64, Vec<u32>> = HashMap::new();
     for (at, words) in left.windows(least).enumerate() {
         stop.check()?;
@@ -119,7 +127,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn of(text: &str) -> Vec<Word> {
+    fn of(text: &str) -> Vec<PassageWord> {
         words(text, &Stop::default()).unwrap()
     }
 
@@ -129,7 +137,7 @@ mod tests {
             "First a beginning. The quick brown fox jumps over the dog. And then the end of it all comes.";
         let b = "And then THE END of it all comes! Something else. The quick, brown fox jumps over the cat";
         let found = passages(&of(a), &of(b), 4, &Stop::default()).unwrap();
-        let text = |words: &[Word], range: Range<usize>, text: &str| {
+        let text = |words: &[PassageWord], range: Range<usize>, text: &str| {
             text[words[range.start].bytes.start..words[range.end - 1].bytes.end].to_owned()
         };
         let seen: Vec<_> =
@@ -145,7 +153,7 @@ mod tests {
         #[test]
         fn words_are_where_they_say(text in "[a-cA-Cé\u{301}\u{ad}\u{200b}漢ßİς .,-]{0,60}") {
             let found = of(&text);
-            let lowered: Vec<String> = found.iter().map(|w| text[w.bytes.clone()].chars().filter(|&c| class(c) != Class::Unseen).map(lower).collect()).collect();
+            let lowered: Vec<String> = found.iter().map(|w| text[w.bytes.clone()].chars().filter(|&c| class(c) != WordClass::Unseen).map(lower).collect()).collect();
             prop_assert_eq!(&lowered, &crate::text::words::words(&text));
             for word in &found {
                 let chars: String = text.chars().skip(word.chars.start).take(word.chars.len()).collect();

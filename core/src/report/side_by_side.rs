@@ -6,7 +6,7 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use super::diff::{Diff, NONE, State, of};
+use super::diff::{Diff, NONE, WordState, of};
 use super::html::Escaped;
 use super::numbers::CountOf;
 use crate::error::Result;
@@ -26,7 +26,7 @@ pub enum Extent {
 
 /// Returns one of the texts (0 or 1) as HTML.
 fn html(diff: &Diff<'_>, side: usize, extent: Extent, stop: &Stop) -> Result<String> {
-    Writer::new(diff, side).write(extent, stop)
+    TextWriter::new(diff, side).write(extent, stop)
 }
 
 /// Returns HTML with both texts side by side, below `headings`, which are HTML, too. `name` is the
@@ -57,18 +57,18 @@ pub fn side_by_side(
 }
 
 /// Writes a text; adjacent pieces that look the same become one element.
-struct Writer<'a> {
+struct TextWriter<'a> {
     diff: &'a Diff<'a>,
     side: usize,
     html: Written,
     /// The state and the passage of the last piece, which decide its look, and its place in the
     /// text.
-    piece: (State, u32, Range<usize>),
+    piece: (WordState, u32, Range<usize>),
 }
 
-impl<'a> Writer<'a> {
+impl<'a> TextWriter<'a> {
     fn new(diff: &'a Diff<'a>, side: usize) -> Self {
-        Self { diff, side, html: Written::new(DOING), piece: (State::Common, NONE, 0..0) }
+        Self { diff, side, html: Written::new(DOING), piece: (WordState::Common, NONE, 0..0) }
     }
 
     fn write(mut self, extent: Extent, stop: &Stop) -> Result<String> {
@@ -79,7 +79,7 @@ impl<'a> Writer<'a> {
         let text = diff.compared.texts[side];
         if words.is_empty() {
             let other = diff.compared.texts[1 - side];
-            let state = if text == other { State::Common } else { State::Alone };
+            let state = if text == other { WordState::Common } else { WordState::Alone };
             self.add(state, NONE, 0..text.len());
             return self.finish();
         }
@@ -104,11 +104,11 @@ impl<'a> Writer<'a> {
             let before = at.checked_sub(1).map(|before| (own.states[before], own.passages[before]));
             let gap = at.checked_sub(1).map_or(0, |before| words[before].bytes.end)..words[at].bytes.start;
             if !resumes {
-                let joins = before == Some(look) && look.0 != State::Edited && !own.lacks[at];
+                let joins = before == Some(look) && look.0 != WordState::Edited && !own.lacks[at];
                 match (own.gaps[at], joins) {
-                    (true, _) => self.add(State::Edited, NONE, gap),
+                    (true, _) => self.add(WordState::Edited, NONE, gap),
                     (false, true) => self.add(look.0, look.1, gap),
-                    (false, false) => self.add(State::Common, NONE, gap),
+                    (false, false) => self.add(WordState::Common, NONE, gap),
                 }
             }
             if own.lacks[at] {
@@ -121,7 +121,7 @@ impl<'a> Writer<'a> {
             self.lack();
         }
         if !resumes {
-            let state = if own.gaps[words.len()] { State::Edited } else { State::Common };
+            let state = if own.gaps[words.len()] { WordState::Edited } else { WordState::Common };
             self.add(state, NONE, words[words.len() - 1].bytes.end..text.len());
         }
         self.finish()
@@ -142,7 +142,7 @@ impl<'a> Writer<'a> {
             let last = [run.left.end, run.right.end] == lengths;
             let mut from = range.start;
             for at in range.start..=range.end {
-                let differs = at == range.end || own.states[at] != State::Common || own.gaps[at];
+                let differs = at == range.end || own.states[at] != WordState::Common || own.gaps[at];
                 if !differs {
                     continue;
                 }
@@ -157,7 +157,7 @@ impl<'a> Writer<'a> {
         Ok(cuts)
     }
 
-    fn add(&mut self, state: State, passage: u32, bytes: Range<usize>) {
+    fn add(&mut self, state: WordState, passage: u32, bytes: Range<usize>) {
         let (last, of, place) = &mut self.piece;
         if (*last, *of) == (state, passage) && place.end == bytes.start {
             place.end = bytes.end;
@@ -170,19 +170,19 @@ impl<'a> Writer<'a> {
     fn flush(&mut self) {
         /// The number of shades that distinguish one passage from the next.
         const SHADES: u32 = 6;
-        let (state, passage, bytes) = std::mem::replace(&mut self.piece, (State::Common, NONE, 0..0));
+        let (state, passage, bytes) = std::mem::replace(&mut self.piece, (WordState::Common, NONE, 0..0));
         if bytes.is_empty() {
             return;
         }
         let element = match state {
-            State::Alone if self.side == 0 => "del",
-            State::Alone => "ins",
+            WordState::Alone if self.side == 0 => "del",
+            WordState::Alone => "ins",
             _ => "span",
         };
         let mut class = match state {
-            State::Edited => "nd-e ".to_owned(),
-            State::Moved => "nd-m ".to_owned(),
-            State::Common | State::Alone => String::new(),
+            WordState::Edited => "nd-e ".to_owned(),
+            WordState::Moved => "nd-m ".to_owned(),
+            WordState::Common | WordState::Alone => String::new(),
         };
         if passage != NONE {
             // Writing to a string never fails.

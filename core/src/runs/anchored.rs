@@ -3,7 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::texts::NewTexts;
-use super::{Parameters, Unit};
+use super::{RunParameters, Unit};
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::runs::anchors::{Anchor, Anchors};
@@ -27,7 +27,7 @@ pub struct AnchorPlace {
     /// The number of the first token of the first window that chose the anchor.
     pub first: u32,
     /// The windows that chose the anchor.
-    pub kind: Kind,
+    pub kind: WindowsKind,
 }
 
 order_by_key!(AnchorPlace, |place| both_long(place.hash, both(place.row, place.first)));
@@ -37,11 +37,11 @@ order_by_key!(AnchorPlace, |place| both_long(place.hash, both(place.row, place.f
 /// for places that have equal windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Zeroable, Pod)]
 #[repr(C)]
-pub struct Kind([u64; 2]);
+pub struct WindowsKind([u64; 2]);
 
-order_by_key!(Kind, |kind| both_long(kind.0[0], kind.0[1]));
+order_by_key!(WindowsKind, |kind| both_long(kind.0[0], kind.0[1]));
 
-impl Kind {
+impl WindowsKind {
     /// A window has at most a million tokens.
     const BITS: u32 = 20;
 
@@ -67,7 +67,7 @@ impl Kind {
 
 /// Reads documents on one thread.
 #[derive(Debug, Default)]
-pub struct Reader {
+pub struct AnchoredReader {
     scratch: Scratch,
     page: String,
     tokens: Vec<u64>,
@@ -84,9 +84,9 @@ pub struct Reader {
     pub empty: u64,
 }
 
-impl Reader {
+impl AnchoredReader {
     /// Makes a reader.
-    pub fn new(parameters: &Parameters) -> Self {
+    pub fn new(parameters: &RunParameters) -> Self {
         let windows = match parameters.unit {
             Unit::Window(least) => Some((Anchors::new(least), Contents::new(least))),
             _ => None,
@@ -120,7 +120,7 @@ impl Reader {
         if let Some((_, contents)) = &self.windows {
             self.places.extend(self.chosen.iter().map(|&Anchor { hash, place, first, windows }| {
                 let all = contents.of_row(first as usize, windows as usize);
-                AnchorPlace { hash, row, first, kind: Kind::new(windows, place - first, all) }
+                AnchorPlace { hash, row, first, kind: WindowsKind::new(windows, place - first, all) }
             }));
         }
         self.count += self.tokens.len() as u64;

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::contents::{ClassWindows, Pass};
-use super::groups::Member;
-use super::marks::{Counted, Mark, Source, push_joined, push_near};
+use super::groups::AnchorMember;
+use super::marks::{CountedDocuments, FirstPlace, Mark, push_joined, push_near};
 use crate::error::Result;
 use crate::memory;
 use crate::storage::sort::{Groups, Sorted, Sorter};
@@ -13,7 +13,7 @@ const DOING: &str = "marking the places of classes";
 
 /// A class of the current anchor.
 #[derive(Debug, Clone)]
-struct Class {
+struct AnchorClass {
     /// Its places, among those of the anchor.
     members: Range<usize>,
     /// Its windows, among those of all classes.
@@ -32,11 +32,11 @@ struct EqualWindows {
 
 /// Marks the places of anchors whose places are in several classes.
 pub struct AnchorClasses {
-    members: Groups<Member>,
+    members: Groups<AnchorMember>,
     /// The number of classes of the anchors before the current one.
     before: u64,
-    group: Vec<Member>,
-    classes: Vec<Class>,
+    group: Vec<AnchorMember>,
+    classes: Vec<AnchorClass>,
     contents: Vec<[u64; 2]>,
     places: Vec<[u32; 2]>,
     near: Vec<Mark>,
@@ -46,7 +46,7 @@ pub struct AnchorClasses {
 
 impl AnchorClasses {
     /// Takes the places of all classes.
-    pub fn new(members: Sorted<Member>, pass: Pass<'_>) -> Result<Self> {
+    pub fn new(members: Sorted<AnchorMember>, pass: Pass<'_>) -> Result<Self> {
         let members = Groups::new(members, pass.executor)?;
         Ok(Self {
             members,
@@ -87,7 +87,7 @@ impl AnchorClasses {
                 let from = (most - members[0].before) as usize;
                 let (members, windows) = (at..at + members.len(), start..self.contents.len());
                 at = members.end;
-                memory::push(&mut self.classes, Class { members, windows, from }, DOING)?;
+                memory::push(&mut self.classes, AnchorClass { members, windows, from }, DOING)?;
             }
             self.mark_group(pass, marks)?;
         }
@@ -162,7 +162,7 @@ impl AnchorClasses {
         pass.executor.check_interrupts()?;
         self.places.clear();
         for &class in classes {
-            let Class { members, from, .. } = &self.classes[class as usize];
+            let AnchorClass { members, from, .. } = &self.classes[class as usize];
             let number = (positions.start - from) as u32;
             for member in &self.group[members.clone()] {
                 memory::push(&mut self.places, [member.rank, member.first + number], DOING)?;
@@ -171,9 +171,9 @@ impl AnchorClasses {
         if classes.len() > 1 {
             self.places.sort_unstable();
         }
-        let mut counted = Counted::default();
+        let mut counted = CountedDocuments::default();
         self.places.iter().for_each(|&[rank, _]| counted.add(rank));
-        let Some(mut source) = Source::new(pass, &counted) else { return Ok(()) };
+        let Some(mut source) = FirstPlace::new(pass, &counted) else { return Ok(()) };
         for &[rank, first] in &self.places {
             if let Some(mark) = source.mark(rank, first, positions.len() as u32) {
                 self.marked += positions.len() as u64;

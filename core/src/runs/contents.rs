@@ -2,9 +2,9 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::texts::{Task, Texts, Walk};
+use super::texts::{OrderedTexts, TextTask, Walk};
 use super::units::{Cut, PlacedUnit, read_units};
-use super::{Order, Parameters, Unit};
+use super::{Order, RunParameters, Unit};
 use crate::error::Result;
 use crate::executor::{Executor, Stop};
 use crate::features::runs::contents::{Contents, content};
@@ -36,7 +36,7 @@ order_by_key!(ContentPlace, |place| {
 /// Windows one after the other that are to be listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Zeroable, Pod)]
 #[repr(C)]
-pub struct Asked {
+pub struct AskedWindows {
     /// The round in which they are listed.
     pub round: u32,
     /// The row of the document.
@@ -49,7 +49,7 @@ pub struct Asked {
     pub number: u64,
 }
 
-order_by_key!(Asked, |asked| {
+order_by_key!(AskedWindows, |asked| {
     (both_long(both(asked.round, asked.row), both(asked.first, asked.windows)), asked.number)
 });
 
@@ -95,7 +95,7 @@ impl ClassWindows {
 
 /// Scratch memory of a thread.
 #[derive(Default)]
-struct Space {
+struct ContentScratch {
     scratch: Scratch,
     tokens: Vec<u64>,
     contents: Option<Contents>,
@@ -105,13 +105,13 @@ struct Space {
 
 /// The windows that are asked for, by round and row.
 pub struct Questions {
-    asked: Sorted<Asked>,
-    head: Option<Asked>,
+    asked: Sorted<AskedWindows>,
+    head: Option<AskedWindows>,
 }
 
 impl Questions {
     /// Starts with the first one.
-    pub fn new(mut asked: Sorted<Asked>, executor: &dyn Executor) -> Result<Self> {
+    pub fn new(mut asked: Sorted<AskedWindows>, executor: &dyn Executor) -> Result<Self> {
         let head = asked.next(executor)?;
         Ok(Self { asked, head })
     }
@@ -128,10 +128,10 @@ impl Questions {
         &mut self,
         round: u32,
         row: u32,
-        filter: impl Fn(&Asked) -> bool,
+        filter: impl Fn(&AskedWindows) -> bool,
         executor: &dyn Executor,
-    ) -> Result<Option<Vec<Asked>>> {
-        let mut of_row: Vec<Asked> = Vec::new();
+    ) -> Result<Option<Vec<AskedWindows>>> {
+        let mut of_row: Vec<AskedWindows> = Vec::new();
         while let Some(asked) = self.head.filter(|asked| (asked.round, asked.row) <= (round, row)) {
             if (asked.round, asked.row) == (round, row) && filter(&asked) {
                 memory::push(&mut of_row, asked, DOING)?;
@@ -151,7 +151,7 @@ pub(super) fn of_texts(tokenizer: Tokenizer) -> Tokenizer {
 #[derive(Clone, Copy)]
 pub struct Pass<'a> {
     /// The parameters.
-    pub parameters: &'a Parameters,
+    pub parameters: &'a RunParameters,
     /// The order and the groups of the documents.
     pub order: &'a Order,
     /// The threads.
@@ -161,13 +161,13 @@ pub struct Pass<'a> {
 }
 
 /// What is asked about a text, and its answers.
-type Listing<G, T> = Task<G, Vec<T>>;
+type TextListing<G, T> = TextTask<G, Vec<T>>;
 
 impl Pass<'_> {
     /// Lists the windows of classes of a round.
     pub fn list_classes(
         &self,
-        texts: &mut Texts,
+        texts: &mut OrderedTexts,
         asked: &mut Questions,
         round: u32,
         windows: &mut Sorter<'_, ClassWindows>,
@@ -175,7 +175,9 @@ impl Pass<'_> {
     ) -> Result<()> {
         let (executor, lister) = (self.executor, self.lister());
         let given = |row| asked.of(round, row, |_| true, executor);
-        let work = |task: &mut Listing<Vec<Asked>, ClassWindows>, space: &mut Space, stop: &Stop| {
+        let work = |task: &mut TextListing<Vec<AskedWindows>, ClassWindows>,
+                    space: &mut ContentScratch,
+                    stop: &Stop| {
             lister.windows(task, space, stop, |asked, contents, made| {
                 let chunks = (0..asked.windows).step_by(ClassWindows::MOST as usize);
                 memory::reserve(made, chunks.len(), DOING)?;
@@ -194,7 +196,7 @@ impl Pass<'_> {
     /// that files remain small.
     pub fn list_windows(
         &self,
-        texts: &mut Texts,
+        texts: &mut OrderedTexts,
         asked: &mut Questions,
         [round, rounds]: [u64; 2],
         places: &mut Sorter<'_, ContentPlace>,
@@ -202,7 +204,9 @@ impl Pass<'_> {
     ) -> Result<()> {
         let (executor, lister) = (self.executor, self.lister());
         let given = |row| asked.of(0, row, |asked| asked.number % rounds == round, executor);
-        let work = |task: &mut Listing<Vec<Asked>, ContentPlace>, space: &mut Space, stop: &Stop| {
+        let work = |task: &mut TextListing<Vec<AskedWindows>, ContentPlace>,
+                    space: &mut ContentScratch,
+                    stop: &Stop| {
             let rank = lister.order.ranks[task.row as usize];
             lister.windows(task, space, stop, |asked, contents, made| {
                 memory::reserve(made, asked.windows as usize, DOING)?;
@@ -220,12 +224,12 @@ impl Pass<'_> {
     /// Lists all units of all texts.
     pub fn list_units(
         &self,
-        texts: &mut Texts,
+        texts: &mut OrderedTexts,
         places: &mut Sorter<'_, ContentPlace>,
         progress: &mut dyn FnMut(f64),
     ) -> Result<()> {
         let (lister, cut) = (self.lister(), Cut::of(self.parameters.unit));
-        let work = |task: &mut Listing<(), ContentPlace>, space: &mut Space, stop: &Stop| {
+        let work = |task: &mut TextListing<(), ContentPlace>, space: &mut ContentScratch, stop: &Stop| {
             lister.units(task, cut, space, stop)
         };
         self.list(texts, |_| Ok(Some(())), work, places, progress)
@@ -237,9 +241,9 @@ impl Pass<'_> {
 
     fn list<G: Send, T: Pod + Ord + Send>(
         &self,
-        texts: &mut Texts,
+        texts: &mut OrderedTexts,
         mut given: impl FnMut(u32) -> Result<Option<G>>,
-        work: impl Fn(&mut Listing<G, T>, &mut Space, &Stop) -> Result<()> + Sync,
+        work: impl Fn(&mut TextListing<G, T>, &mut ContentScratch, &Stop) -> Result<()> + Sync,
         places: &mut Sorter<'_, T>,
         progress: &mut dyn FnMut(f64),
     ) -> Result<()> {
@@ -258,7 +262,7 @@ impl Pass<'_> {
 /// Lists what is in one text.
 #[derive(Clone, Copy)]
 struct Lister<'a> {
-    parameters: &'a Parameters,
+    parameters: &'a RunParameters,
     order: &'a Order,
 }
 
@@ -266,10 +270,10 @@ impl Lister<'_> {
     /// Lists the windows of a text that are asked for.
     fn windows<T>(
         &self,
-        task: &mut Listing<Vec<Asked>, T>,
-        space: &mut Space,
+        task: &mut TextListing<Vec<AskedWindows>, T>,
+        space: &mut ContentScratch,
         stop: &Stop,
-        list: impl Fn(&Asked, &Contents, &mut Vec<T>) -> Result<()>,
+        list: impl Fn(&AskedWindows, &Contents, &mut Vec<T>) -> Result<()>,
     ) -> Result<()> {
         task.made.clear();
         let Unit::Window(least) = self.parameters.unit else { return Ok(()) };
@@ -288,14 +292,14 @@ impl Lister<'_> {
     /// Lists all units of a text that have enough tokens.
     fn units(
         &self,
-        task: &mut Listing<(), ContentPlace>,
+        task: &mut TextListing<(), ContentPlace>,
         cut: Cut,
-        space: &mut Space,
+        space: &mut ContentScratch,
         stop: &Stop,
     ) -> Result<()> {
         task.made.clear();
         let (rank, group) = (self.order.ranks[task.row as usize], self.order.group(task.row));
-        let Space { units, unit_tokens, .. } = space;
+        let ContentScratch { units, unit_tokens, .. } = space;
         read_units(&task.text, cut, stop, units)?;
         // Units are fewer than characters.
         for (first, unit) in (0..).zip(&*units) {

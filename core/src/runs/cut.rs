@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use super::contents::{Pass, UnitTokens, of_texts};
 use super::marks::Mark;
-use super::rows::{ByRow, Rows};
-use super::texts::{Task, Texts, Walk};
+use super::rows::{ByRow, RunRows};
+use super::texts::{OrderedTexts, TextTask, Walk};
 use super::units::{Cut, PlacedUnit, read_units};
-use super::{Parameters, Unit};
+use super::{RunParameters, Unit};
 use crate::error::Result;
 use crate::executor::{Executor, Stop};
 use crate::features::runs::places::token_places;
@@ -41,16 +41,16 @@ pub struct CutText {
 /// The texts that lose something, in the order of their rows.
 pub struct CutTexts {
     runs: ByRow,
-    texts: Texts,
+    texts: OrderedTexts,
     walk: Walk,
-    parameters: Parameters,
+    parameters: RunParameters,
     cutting: Cutting,
     budget: usize,
 }
 
 /// The scratch memory of a thread.
 #[derive(Default)]
-struct Space {
+struct CutScratch {
     places: Vec<Span>,
     units: Vec<PlacedUnit>,
     unit_tokens: UnitTokens,
@@ -58,7 +58,7 @@ struct Space {
 
 impl CutTexts {
     /// Prepares to cut the runs out of the texts.
-    pub fn new(rows: Rows, texts: Texts, pass: Pass<'_>, cutting: Cutting) -> Result<Self> {
+    pub fn new(rows: RunRows, texts: OrderedTexts, pass: Pass<'_>, cutting: Cutting) -> Result<Self> {
         let (parameters, budget) = (*pass.parameters, pass.budget);
         let runs = ByRow::new(rows, pass.executor)?;
         Ok(Self { runs, texts, walk: Walk::default(), parameters, cutting, budget })
@@ -71,12 +71,12 @@ impl CutTexts {
             let runs = runs.of(row, executor)?;
             Ok(Some(runs).filter(|runs| !runs.is_empty() || cutting.min_left > 0))
         };
-        let work = |task: &mut Task<Vec<Mark>, Option<CutText>>, space: &mut Space, stop: &Stop| {
+        let work = |task: &mut TextTask<Vec<Mark>, Option<CutText>>, space: &mut CutScratch, stop: &Stop| {
             task.made = cut(task.row, &task.text, &task.given, parameters, *cutting, space, stop)?;
             Ok(())
         };
         let tasks = walk.next(texts, executor, *budget, given, work)?;
-        let made = |tasks: Vec<Task<_, _>>| tasks.into_iter().filter_map(|task| task.made);
+        let made = |tasks: Vec<TextTask<_, _>>| tasks.into_iter().filter_map(|task| task.made);
         tasks.map(|tasks| memory::collect(made(tasks), DOING)).transpose()
     }
 
@@ -91,13 +91,13 @@ fn cut(
     row: u32,
     text: &str,
     runs: &[Mark],
-    parameters: &Parameters,
+    parameters: &RunParameters,
     cutting: Cutting,
-    space: &mut Space,
+    space: &mut CutScratch,
     stop: &Stop,
 ) -> Result<Option<CutText>> {
     let tokenizer = of_texts(parameters.tokenizer);
-    let Space { places, units, unit_tokens } = space;
+    let CutScratch { places, units, unit_tokens } = space;
     let (mut lost, mut all, mut tokens) = (Vec::new(), 0, 0);
     if let Unit::Window(least) = parameters.unit {
         token_places(text, tokenizer, stop, places)?;

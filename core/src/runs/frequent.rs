@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::contents::Pass;
 use super::located::{LocatedRuns, RepeatedRun};
-use super::texts::{Task, Texts, Walk};
+use super::texts::{OrderedTexts, TextTask, Walk};
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::memory;
@@ -43,7 +43,7 @@ pub fn most_repeated(
     runs: &mut LocatedRuns,
     [most, held]: [usize; 2],
     characters: usize,
-    texts: &mut Texts,
+    texts: &mut OrderedTexts,
     pass: Pass<'_>,
 ) -> Result<Vec<FrequentRun>> {
     let Pass { executor, budget, .. } = pass;
@@ -74,7 +74,7 @@ pub fn most_repeated(
     }
     let mut found: Vec<Option<FrequentRun>> = vec![None; chosen.len()];
     let mut walk = Walk::default();
-    let work = |task: &mut Task<Vec<usize>, Vec<(usize, FrequentRun)>>, _: &mut (), stop: &Stop| {
+    let work = |task: &mut TextTask<Vec<usize>, Vec<(usize, FrequentRun)>>, _: &mut (), stop: &Stop| {
         stop.check()?;
         let of = |&n: &usize| (n, read(&task.text, &chosen[n], characters));
         task.made = task.given.iter().map(of).collect();

@@ -8,9 +8,9 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::anchored::{AnchorPlace, Kind};
-use super::contents::{Asked, ClassWindows, ContentPlace, Pass};
-use super::marks::{Counted, Mark, Source};
+use super::anchored::{AnchorPlace, WindowsKind};
+use super::contents::{AskedWindows, ClassWindows, ContentPlace, Pass};
+use super::marks::{CountedDocuments, FirstPlace, Mark};
 use crate::error::Result;
 use crate::hash;
 use crate::memory;
@@ -22,7 +22,7 @@ const DOING: &str = "comparing the places of anchors";
 /// A place of an anchor whose places are in several classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Zeroable, Pod)]
 #[repr(C)]
-pub struct Member {
+pub struct AnchorMember {
     /// The number of the anchor.
     pub group: u64,
     /// The number of the class, among those of the anchor.
@@ -35,31 +35,33 @@ pub struct Member {
     pub before: u32,
 }
 
-order_by_key!(Member, |member| { (both_long(member.group, both(member.class, member.rank)), member.first) });
+order_by_key!(AnchorMember, |member| {
+    (both_long(member.group, both(member.class, member.rank)), member.first)
+});
 
 /// A place of the current anchor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Zeroable, Pod)]
 #[repr(C)]
-struct Place {
+struct PlaceOfAnchor {
     /// The documents that are compared with this one.
     site: u64,
-    kind: Kind,
+    kind: WindowsKind,
     rank: u32,
     first: u32,
 }
 
-order_by_key!(Place, |place| (place.site, place.kind, both(place.rank, place.first)));
+order_by_key!(PlaceOfAnchor, |place| (place.site, place.kind, both(place.rank, place.first)));
 
 /// The places that have to be read again.
 pub struct Open<'f> {
     /// A place of each class.
-    pub classes: Sorter<'f, Asked>,
+    pub classes: Sorter<'f, AskedWindows>,
     /// All places of these classes.
-    pub members: Sorter<'f, Member>,
+    pub members: Sorter<'f, AnchorMember>,
     /// The number of rounds in which the windows of classes are listed.
     pub rounds: u32,
     /// The places of anchors that very many places have.
-    pub many: Sorter<'f, Asked>,
+    pub many: Sorter<'f, AskedWindows>,
     /// The number of their windows.
     pub many_windows: u64,
     /// The number of windows of all places of anchors that come again.
@@ -69,7 +71,7 @@ pub struct Open<'f> {
 }
 
 /// Groups the places of anchors.
-pub struct Grouping<'a, 'f> {
+pub struct AnchorGrouping<'a, 'f> {
     pass: Pass<'a>,
     files: &'f dyn TempFiles,
     /// The number of windows of a round.
@@ -77,7 +79,7 @@ pub struct Grouping<'a, 'f> {
     /// The greatest number of places of an anchor whose classes are compared in memory.
     few: usize,
     marks: &'a mut Sorter<'f, Mark>,
-    held: Vec<Place>,
+    held: Vec<PlaceOfAnchor>,
     /// The number of anchors whose places are in several classes, and of these classes.
     groups: u64,
     classes: u64,
@@ -86,7 +88,7 @@ pub struct Grouping<'a, 'f> {
     open: Open<'f>,
 }
 
-impl<'a, 'f> Grouping<'a, 'f> {
+impl<'a, 'f> AnchorGrouping<'a, 'f> {
     /// Starts to group. `marks` receives the marks of places that need not be read again. In a
     /// round about `most` windows are listed.
     pub fn new(pass: Pass<'a>, most: u64, marks: &'a mut Sorter<'f, Mark>, files: &'f dyn TempFiles) -> Self {
@@ -100,7 +102,7 @@ impl<'a, 'f> Grouping<'a, 'f> {
             windows: 0,
             marked: 0,
         };
-        let few = (pass.budget / 64 / size_of::<Place>()).clamp(4, 1 << 14);
+        let few = (pass.budget / 64 / size_of::<PlaceOfAnchor>()).clamp(4, 1 << 14);
         Self { pass, files, most, few, marks, held: Vec::new(), groups: 0, classes: 0, listed: 0, open }
     }
 
@@ -109,8 +111,8 @@ impl<'a, 'f> Grouping<'a, 'f> {
     pub fn group(mut self, mut anchors: Sorted<AnchorPlace>) -> Result<Open<'f>> {
         let Pass { parameters, order, executor, budget } = self.pass;
         let mut current = None;
-        let mut counted = Counted::default();
-        let mut many: Option<Sorter<'f, Place>> = None;
+        let mut counted = CountedDocuments::default();
+        let mut many: Option<Sorter<'f, PlaceOfAnchor>> = None;
         loop {
             let next = anchors.next(executor)?;
             if let Some(hash) = current.filter(|&hash| next.is_none_or(|next| next.hash != hash)) {
@@ -124,7 +126,7 @@ impl<'a, 'f> Grouping<'a, 'f> {
                     }
                 }
                 self.held.clear();
-                counted = Counted::default();
+                counted = CountedDocuments::default();
             }
             let Some(AnchorPlace { hash, row, first, kind }) = next else {
                 return Ok(self.open);
@@ -132,7 +134,7 @@ impl<'a, 'f> Grouping<'a, 'f> {
             current = Some(hash);
             counted.add(row);
             let (site, rank) = (order.group(row), order.ranks[row as usize]);
-            let place = Place { site, kind, rank, first };
+            let place = PlaceOfAnchor { site, kind, rank, first };
             if self.held.len() == self.few {
                 let mut all = Sorter::new(self.files, budget / 16);
                 self.held.drain(..).try_for_each(|place| all.push(place, executor))?;
@@ -169,7 +171,7 @@ impl<'a, 'f> Grouping<'a, 'f> {
     }
 
     /// Asks for the windows of a place of each class.
-    fn ask_classes<'p>(&mut self, classes: impl Iterator<Item = &'p [Place]>) -> Result<()> {
+    fn ask_classes<'p>(&mut self, classes: impl Iterator<Item = &'p [PlaceOfAnchor]>) -> Result<()> {
         /// A record of some windows takes as much space as so many records of one.
         const SPACE: usize = size_of::<ClassWindows>() / size_of::<ContentPlace>();
         let Self { open, .. } = self;
@@ -179,13 +181,13 @@ impl<'a, 'f> Grouping<'a, 'f> {
             self.listed = 0;
         }
         for (class, places) in (0..).zip(classes) {
-            let Place { rank, first, kind, .. } = places[0];
+            let PlaceOfAnchor { rank, first, kind, .. } = places[0];
             let (round, row) = (open.rounds - 1, order.rows[rank as usize]);
             let windows = kind.windows();
             self.listed += u64::from(windows.div_ceil(ClassWindows::MOST)) * SPACE as u64;
-            open.classes.push(Asked { round, row, first, windows, number: self.classes }, executor)?;
-            for &Place { rank, first, .. } in places {
-                let member = Member { group: self.groups, class, rank, first, before: kind.before() };
+            open.classes.push(AskedWindows { round, row, first, windows, number: self.classes }, executor)?;
+            for &PlaceOfAnchor { rank, first, .. } in places {
+                let member = AnchorMember { group: self.groups, class, rank, first, before: kind.before() };
                 open.members.push(member, executor)?;
             }
             self.classes += 1;
@@ -195,17 +197,17 @@ impl<'a, 'f> Grouping<'a, 'f> {
     }
 
     /// Asks for the windows of a place of an anchor that very many places have.
-    fn ask(&mut self, number: u64, &Place { rank, first, kind, .. }: &Place) -> Result<()> {
+    fn ask(&mut self, number: u64, &PlaceOfAnchor { rank, first, kind, .. }: &PlaceOfAnchor) -> Result<()> {
         let row = self.pass.order.rows[rank as usize];
         let windows = kind.windows();
         self.open.many_windows += u64::from(windows);
-        self.open.many.push(Asked { round: 0, row, first, windows, number }, self.pass.executor)
+        self.open.many.push(AskedWindows { round: 0, row, first, windows, number }, self.pass.executor)
     }
 
     /// Ends an anchor that very many places have.
-    fn end_many(&mut self, hash: u64, mut places: Sorted<Place>) -> Result<()> {
+    fn end_many(&mut self, hash: u64, mut places: Sorted<PlaceOfAnchor>) -> Result<()> {
         let executor = self.pass.executor;
-        let mut kind: Option<(Place, bool)> = None;
+        let mut kind: Option<(PlaceOfAnchor, bool)> = None;
         while let Some(place) = places.next(executor)? {
             self.open.windows += u64::from(place.kind.windows());
             let (of, one) = kind.get_or_insert((place, true));
@@ -232,15 +234,15 @@ impl<'a, 'f> Grouping<'a, 'f> {
     fn mark(
         &mut self,
         windows: u32,
-        mut all: impl FnMut(&mut dyn FnMut(&Place) -> Result<()>) -> Result<()>,
+        mut all: impl FnMut(&mut dyn FnMut(&PlaceOfAnchor) -> Result<()>) -> Result<()>,
     ) -> Result<()> {
         let Self { pass, marks, open, .. } = self;
-        let mut counted = Counted::default();
+        let mut counted = CountedDocuments::default();
         all(&mut |place| {
             counted.add(place.rank);
             Ok(())
         })?;
-        let Some(mut source) = Source::new(*pass, &counted) else { return Ok(()) };
+        let Some(mut source) = FirstPlace::new(*pass, &counted) else { return Ok(()) };
         all(&mut |place| {
             let Some(mark) = source.mark(place.rank, place.first, windows) else { return Ok(()) };
             open.marked += u64::from(windows);

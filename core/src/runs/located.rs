@@ -8,10 +8,10 @@ use std::ops::Range;
 use bytemuck::{Pod, Zeroable};
 
 use super::contents::{Pass, UnitTokens, of_texts};
-use super::rows::Rows;
-use super::texts::{Task, Texts, Walk};
+use super::rows::RunRows;
+use super::texts::{OrderedTexts, TextTask, Walk};
 use super::units::{Cut, PlacedUnit, read_units};
-use super::{Parameters, Unit};
+use super::{RunParameters, Unit};
 use crate::error::Result;
 use crate::executor::{Executor, Stop};
 use crate::features::runs::places::token_places;
@@ -42,7 +42,7 @@ pub struct RepeatedRun {
 /// A place that is asked for: some windows or units of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Zeroable, Pod)]
 #[repr(C)]
-struct Asked {
+struct AskedPlace {
     row: u32,
     /// 0 for the run, 1 for its source.
     side: u32,
@@ -54,12 +54,12 @@ struct Asked {
     unused: u32,
 }
 
-order_by_key!(Asked, |asked| both_long(both(asked.row, asked.side), asked.number));
+order_by_key!(AskedPlace, |asked| both_long(both(asked.row, asked.side), asked.number));
 
 /// A place in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Zeroable, Pod)]
 #[repr(C)]
-struct Answer {
+struct LocatedPlace {
     number: u64,
     side: u32,
     row: u32,
@@ -69,18 +69,18 @@ struct Answer {
     documents: u32,
 }
 
-order_by_key!(Answer, |answer| both_long(answer.number, answer.side.into()));
+order_by_key!(LocatedPlace, |answer| both_long(answer.number, answer.side.into()));
 
 /// Repeated runs in the order of their rows and places.
 pub struct LocatedRuns {
-    answers: Sorted<Answer>,
+    answers: Sorted<LocatedPlace>,
     /// The number of runs.
     pub count: u64,
 }
 
 /// The scratch memory of a thread.
 #[derive(Default)]
-struct Space {
+struct LocateScratch {
     places: Vec<Span>,
     units: Vec<PlacedUnit>,
     unit_tokens: UnitTokens,
@@ -89,8 +89,8 @@ struct Space {
 impl LocatedRuns {
     /// Locates all runs. O(runs · log runs), in addition to the texts that have one.
     pub fn new(
-        mut rows: Rows,
-        texts: &mut Texts,
+        mut rows: RunRows,
+        texts: &mut OrderedTexts,
         pass: Pass<'_>,
         files: &dyn TempFiles,
         progress: &mut dyn FnMut(f64),
@@ -101,7 +101,7 @@ impl LocatedRuns {
         while let Some(run) = rows.next(executor)? {
             for (side, row, first) in [(0, run.row, run.first), (1, run.of_row, run.of_first)] {
                 let (windows, documents) = (run.windows, run.documents);
-                let place = Asked { row, side, number: count, first, windows, documents, unused: 0 };
+                let place = AskedPlace { row, side, number: count, first, windows, documents, unused: 0 };
                 asked.push(place, executor)?;
             }
             count += 1;
@@ -113,7 +113,7 @@ impl LocatedRuns {
         let mut head = asked.next(executor)?;
         loop {
             let given = |row| {
-                let mut of_row: Vec<Asked> = Vec::new();
+                let mut of_row: Vec<AskedPlace> = Vec::new();
                 while let Some(place) = head.filter(|place| place.row <= row) {
                     if place.row == row {
                         memory::push(&mut of_row, place, DOING)?;
@@ -122,9 +122,9 @@ impl LocatedRuns {
                 }
                 Ok(Some(of_row).filter(|places| !places.is_empty()))
             };
-            let work = |task: &mut Task<Vec<Asked>, Vec<Answer>>, space: &mut Space, stop: &Stop| {
-                locate(task, parameters, space, stop)
-            };
+            let work = |task: &mut TextTask<Vec<AskedPlace>, Vec<LocatedPlace>>,
+                        space: &mut LocateScratch,
+                        stop: &Stop| { locate(task, parameters, space, stop) };
             let Some(tasks) = walk.next(texts, executor, budget, given, work)? else { break };
             for answer in tasks.iter().flat_map(|task| &task.made) {
                 answers.push(*answer, executor)?;
@@ -138,7 +138,7 @@ impl LocatedRuns {
     pub fn next(&mut self, executor: &dyn Executor) -> Result<Option<RepeatedRun>> {
         let Some(run) = self.answers.next(executor)? else { return Ok(None) };
         let Some(source) = self.answers.next(executor)? else { return Ok(None) };
-        let span = |answer: &Answer| answer.from as usize..answer.to as usize;
+        let span = |answer: &LocatedPlace| answer.from as usize..answer.to as usize;
         Ok(Some(RepeatedRun {
             row: run.row,
             span: span(&run),
@@ -152,12 +152,12 @@ impl LocatedRuns {
 
 /// Answers what is asked about one text.
 fn locate(
-    task: &mut Task<Vec<Asked>, Vec<Answer>>,
-    parameters: &Parameters,
-    space: &mut Space,
+    task: &mut TextTask<Vec<AskedPlace>, Vec<LocatedPlace>>,
+    parameters: &RunParameters,
+    space: &mut LocateScratch,
     stop: &Stop,
 ) -> Result<()> {
-    let Space { places, units, unit_tokens } = space;
+    let LocateScratch { places, units, unit_tokens } = space;
     let tokenizer = of_texts(parameters.tokenizer);
     task.made.clear();
     memory::reserve(&mut task.made, task.given.len(), DOING)?;
@@ -183,8 +183,8 @@ fn locate(
         }
         // A text of the server has fewer than 2^31 characters.
         let [from, to] = [places[first].chars.start, places[end - 1].chars.end].map(|at| at as u32);
-        let Asked { row, side, number, documents, .. } = *asked;
-        task.made.push(Answer { number, side, row, from, to, tokens, documents });
+        let AskedPlace { row, side, number, documents, .. } = *asked;
+        task.made.push(LocatedPlace { number, side, row, from, to, tokens, documents });
     }
     Ok(())
 }

@@ -49,7 +49,7 @@ impl Mark {
 
 /// The documents that have a content, counted over its places in order.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Counted {
+pub struct CountedDocuments {
     /// The number of different documents.
     pub documents: u32,
     /// Whether one of them has the content twice.
@@ -58,7 +58,7 @@ pub struct Counted {
     last: u32,
 }
 
-impl Counted {
+impl CountedDocuments {
     /// Adds a place in a document. Places in one document come one after the other.
     pub fn add(&mut self, document: u32) {
         let is_other = self.documents == 0 || document != self.last;
@@ -69,17 +69,17 @@ impl Counted {
 }
 
 /// The first place of a content that is repeated.
-pub struct Source<'a> {
+pub struct FirstPlace<'a> {
     pass: Pass<'a>,
     documents: u32,
     place: Option<(u32, u32)>,
 }
 
-impl<'a> Source<'a> {
+impl<'a> FirstPlace<'a> {
     /// Decides whether a content is repeated, whose places were counted by rank.
-    pub fn new(pass: Pass<'a>, counted: &Counted) -> Option<Self> {
+    pub fn new(pass: Pass<'a>, counted: &CountedDocuments) -> Option<Self> {
         let Pass { parameters, order, .. } = pass;
-        let &Counted { documents, twice, last } = counted;
+        let &CountedDocuments { documents, twice, last } = counted;
         let least = match parameters.min_share {
             // The product is less than 2^32; a share that is hit exactly suffices.
             Some(share) if documents > 0 => {
@@ -109,7 +109,7 @@ pub struct Marking<'a, 'f> {
     marks: &'a mut Sorter<'f, Mark>,
     /// The places of the current content: the rank of the document, and the place in it.
     places: Sorter<'f, [u32; 2]>,
-    counted: Counted,
+    counted: CountedDocuments,
     /// The marks of windows that have an anchor in common, so that many of them can be joined.
     near: Vec<Mark>,
     /// The number of places that were marked.
@@ -120,7 +120,7 @@ impl<'a, 'f> Marking<'a, 'f> {
     /// Starts to mark. `marks` receives the marks.
     pub fn new(pass: Pass<'a>, marks: &'a mut Sorter<'f, Mark>, files: &'f dyn TempFiles) -> Self {
         let places = Sorter::new(files, pass.budget / 16);
-        Self { pass, marks, places, counted: Counted::default(), near: Vec::new(), marked: 0 }
+        Self { pass, marks, places, counted: CountedDocuments::default(), near: Vec::new(), marked: 0 }
     }
 
     /// Marks the places of all contents. O(places).
@@ -145,7 +145,7 @@ impl<'a, 'f> Marking<'a, 'f> {
     /// Marks the places of the current content, if it is repeated.
     fn end_content(&mut self) -> Result<()> {
         let Self { pass, places, near, marks, marked, .. } = self;
-        let mut source = Source::new(*pass, &std::mem::take(&mut self.counted));
+        let mut source = FirstPlace::new(*pass, &std::mem::take(&mut self.counted));
         places.drain(pass.executor, |[rank, first]| {
             let Some(mark) = source.as_mut().and_then(|source| source.mark(rank, first, 1)) else {
                 return Ok(());

@@ -42,7 +42,7 @@ pub enum Unit {
 
 /// The parameters that say what is repeated.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Parameters {
+pub struct RunParameters {
     /// What is compared.
     pub unit: Unit,
     /// How texts are cut into tokens.
@@ -59,7 +59,7 @@ pub struct Parameters {
     pub keeps_first: bool,
 }
 
-impl Default for Parameters {
+impl Default for RunParameters {
     fn default() -> Self {
         Self {
             unit: Unit::Window(Self::LEAST),
@@ -73,7 +73,7 @@ impl Default for Parameters {
     }
 }
 
-impl Parameters {
+impl RunParameters {
     /// The number of tokens of a window by default.
     pub const LEAST: usize = 50;
     /// The greatest number of tokens of a window.

@@ -7,14 +7,14 @@ use crate::memory;
 use crate::storage::sort::Sorted;
 
 /// The repeated runs of all documents, by row and place.
-pub struct Rows {
+pub struct RunRows {
     marks: Sorted<Mark>,
     /// The last run, which the next mark may continue. Each window is marked once, so the marks of
     /// other runs do not come between.
     open: Option<Mark>,
 }
 
-impl Rows {
+impl RunRows {
     /// Takes the marks.
     pub fn new(marks: Sorted<Mark>) -> Self {
         Self { marks, open: None }
@@ -36,13 +36,13 @@ impl Rows {
 
 /// The runs of one row at a time.
 pub struct ByRow {
-    rows: Rows,
+    rows: RunRows,
     head: Option<Mark>,
 }
 
 impl ByRow {
     /// Takes the runs.
-    pub fn new(mut rows: Rows, executor: &dyn Executor) -> Result<Self> {
+    pub fn new(mut rows: RunRows, executor: &dyn Executor) -> Result<Self> {
         let head = rows.next(executor)?;
         Ok(Self { rows, head })
     }

@@ -40,7 +40,7 @@ impl NewTexts {
 }
 
 /// Texts in the order of their rows.
-pub struct Texts {
+pub struct OrderedTexts {
     /// Each text, after its row and its length.
     log: Log<u8>,
     /// The bytes of the log that were read last, and where they begin.
@@ -50,7 +50,7 @@ pub struct Texts {
     pub count: u64,
 }
 
-impl Texts {
+impl OrderedTexts {
     /// Starts without texts, with about `room` bytes for them in memory.
     pub fn new(room: usize) -> Self {
         Self { log: Log::new(room), ahead: Vec::new(), ahead_from: 0, count: 0 }
@@ -126,7 +126,7 @@ impl Texts {
 
 /// A text that was read again, what is given for it, and what is made of it.
 #[derive(Debug)]
-pub struct Task<G, M> {
+pub struct TextTask<G, M> {
     /// The row of the text.
     pub row: u32,
     /// The text.
@@ -154,18 +154,18 @@ impl Walk {
     /// text.
     pub fn next<G: Send, M: Send + Default, S: Default>(
         &mut self,
-        texts: &mut Texts,
+        texts: &mut OrderedTexts,
         executor: &dyn Executor,
         budget: usize,
         mut given: impl FnMut(u32) -> Result<Option<G>>,
-        work: impl Fn(&mut Task<G, M>, &mut S, &Stop) -> Result<()> + Sync,
-    ) -> Result<Option<Vec<Task<G, M>>>> {
+        work: impl Fn(&mut TextTask<G, M>, &mut S, &Stop) -> Result<()> + Sync,
+    ) -> Result<Option<Vec<TextTask<G, M>>>> {
         let block = Self::BLOCK.min(budget / 16).max(1);
         let chunk = block.div_ceil(4 * executor.count());
         if self.texts == texts.count {
             return Ok(None);
         }
-        let mut chunks: Vec<Vec<Task<G, M>>> = vec![Vec::new()];
+        let mut chunks: Vec<Vec<TextTask<G, M>>> = vec![Vec::new()];
         let (mut bytes, mut of_chunk) = (0, 0);
         while self.texts < texts.count && bytes < block {
             if self.texts.is_multiple_of(1 << 10) {
@@ -179,9 +179,9 @@ impl Walk {
                 let mut text = memory::zeroed(length, DOING)?;
                 texts.read(self.at + HEAD as u64, &mut text)?;
                 let text = String::from_utf8(text).map_err(|_| Error::NotText)?;
-                bytes += length + size_of::<Task<G, M>>();
+                bytes += length + size_of::<TextTask<G, M>>();
                 of_chunk += length;
-                let task = Task { row, text, given, made: M::default() };
+                let task = TextTask { row, text, given, made: M::default() };
                 if let Some(chunk) = chunks.last_mut() {
                     memory::push(chunk, task, DOING)?;
                 }
@@ -205,7 +205,7 @@ impl Walk {
     }
 
     /// Returns the share of the texts that were read.
-    pub fn progress(&self, texts: &Texts) -> f64 {
+    pub fn progress(&self, texts: &OrderedTexts) -> f64 {
         self.texts as f64 / texts.count.max(1) as f64
     }
 }

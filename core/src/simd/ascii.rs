@@ -2,7 +2,7 @@
 //! run time.
 #![allow(unsafe_code)] // Instructions that not every processor has; each use is justified.
 
-use crate::simd::instructions::{Instructions, Kind, fastest};
+use crate::simd::instructions::{Instructions, KernelNeeding, fastest};
 
 /// The number of characters whose bits fit in one number.
 pub const CHARACTERS: usize = 64;
@@ -10,15 +10,15 @@ pub const CHARACTERS: usize = 64;
 /// Lower-cases the ASCII letters of a text and writes a bit for each of its bytes to the second
 /// argument. The bit is set if the byte is an ASCII letter, a digit, or not ASCII. The second
 /// argument must have exactly enough numbers for these bits.
-pub type Kernel = fn(&mut [u8], &mut [u64]);
+pub type LowerKernel = fn(&mut [u8], &mut [u64]);
 
 /// Returns the fastest kernel for this processor.
-pub fn kernel() -> Kernel {
+pub fn kernel() -> LowerKernel {
     fastest(KINDS)
 }
 
 /// All kernels.
-const KINDS: &[Kind<Kernel>] = &[
+const KINDS: &[KernelNeeding<LowerKernel>] = &[
     (Instructions::Portable, portable),
     #[cfg(target_arch = "x86_64")]
     (Instructions::Avx2, x86::avx2),

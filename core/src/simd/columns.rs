@@ -7,7 +7,7 @@
 
 use bytemuck::Zeroable;
 
-use crate::simd::instructions::{Instructions, Kind, fastest};
+use crate::simd::instructions::{Instructions, KernelNeeding, fastest};
 
 /// The number of records of a column.
 pub const RECORDS: usize = 64 * WORDS;
@@ -20,9 +20,9 @@ const WORDS: usize = 8;
 /// A bit for each of some consecutive records. It is a line of a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Zeroable)]
 #[repr(C, align(64))]
-pub struct Column(pub [u64; WORDS]);
+pub struct BitColumn(pub [u64; WORDS]);
 
-impl Column {
+impl BitColumn {
     /// No record.
     pub const NONE: Self = Self([0; WORDS]);
 
@@ -35,11 +35,11 @@ impl Column {
 
 /// A kernel, and what it takes.
 #[derive(Debug, Clone, Copy)]
-pub struct Kernel {
+pub struct ColumnsKernel {
     /// Adds columns.
     pub run: AddColumns,
     /// Returns the number of records in some columns.
-    pub count: fn(&[Column]) -> usize,
+    pub count: fn(&[BitColumn]) -> usize,
     /// How many records of a column take as long as an entry of a list that is counted.
     pub records: usize,
 }
@@ -47,24 +47,24 @@ pub struct Kernel {
 /// Adds the columns of the first argument whose numbers the second one has to the planes of the
 /// third one, which must have room for the sums, and are at least [`LEAST_PLANES`]. Returns the
 /// records whose sums are at least the fourth argument.
-pub type AddColumns = fn(&[Column], &[u32], &mut [Column], u32) -> Column;
+pub type AddColumns = fn(&[BitColumn], &[u32], &mut [BitColumn], u32) -> BitColumn;
 
 /// Returns the fastest kernel for this processor.
-pub fn kernel() -> Kernel {
+pub fn kernel() -> ColumnsKernel {
     fastest(kinds())
 }
 
 /// Returns all kernels.
-pub fn kinds() -> &'static [Kind<Kernel>] {
+pub fn kinds() -> &'static [KernelNeeding<ColumnsKernel>] {
     const {
         &[
-            (Instructions::Portable, Kernel { run: portable as AddColumns, count, records: 64 }),
+            (Instructions::Portable, ColumnsKernel { run: portable as AddColumns, count, records: 64 }),
             #[cfg(target_arch = "x86_64")]
-            (Instructions::Popcnt, Kernel { run: portable, count: x86::popcnt, records: 64 }),
+            (Instructions::Popcnt, ColumnsKernel { run: portable, count: x86::popcnt, records: 64 }),
             #[cfg(target_arch = "x86_64")]
-            (Instructions::Avx2, Kernel { run: x86::avx2, count: x86::popcnt, records: 256 }),
+            (Instructions::Avx2, ColumnsKernel { run: x86::avx2, count: x86::popcnt, records: 256 }),
             #[cfg(target_arch = "x86_64")]
-            (Instructions::Avx512, Kernel { run: x86::avx512, count: x86::popcnt, records: 512 }),
+            (Instructions::Avx512, ColumnsKernel { run: x86::avx512, count: x86::popcnt, records: 512 }),
         ]
     }
 }
@@ -75,7 +75,7 @@ pub fn planes(most: usize) -> usize {
 }
 
 #[inline(always)]
-fn count(columns: &[Column]) -> usize {
+fn count(columns: &[BitColumn]) -> usize {
     // No iterator: the instructions that the caller may use do not apply to what is not inlined.
     let mut all = 0;
     for column in columns {
@@ -88,7 +88,7 @@ fn count(columns: &[Column]) -> usize {
 
 /// Returns which of the 64 records of a word of the planes have sums of at least `least`.
 #[inline]
-pub fn at_least(planes: &[Column], word: usize, least: u32) -> u64 {
+pub fn at_least(planes: &[BitColumn], word: usize, least: u32) -> u64 {
     if u64::from(least) >> planes.len() != 0 {
         return 0;
     }
@@ -105,14 +105,14 @@ pub fn at_least(planes: &[Column], word: usize, least: u32) -> u64 {
 
 /// Returns the sum of a record.
 #[inline]
-pub fn sum(planes: &[Column], record: usize) -> u32 {
-    let bit = |plane: &Column| plane.0[record / 64] >> (record % 64) & 1;
+pub fn sum(planes: &[BitColumn], record: usize) -> u32 {
+    let bit = |plane: &BitColumn| plane.0[record / 64] >> (record % 64) & 1;
     planes.iter().rev().fold(0, |sum, plane| sum << 1 | bit(plane) as u32)
 }
 
 /// Adds 1 to the sum of a record. O(1) amortised.
 #[inline]
-pub fn increment(planes: &mut [Column], record: usize) {
+pub fn increment(planes: &mut [BitColumn], record: usize) {
     let bit = 1 << (record % 64);
     for plane in planes {
         let word = &mut plane.0[record / 64];
@@ -132,18 +132,18 @@ macro_rules! kernel {
         $load:expr, $store:expr, $and:expr, $or:expr, $xor:expr, $without:expr, $xor3:expr, $majority:expr
     ) => {
         $(#[$attribute])*
-        fn $name(columns: &[Column], numbers: &[u32], planes: &mut [Column], least: u32) -> Column {
+        fn $name(columns: &[BitColumn], numbers: &[u32], planes: &mut [BitColumn], least: u32) -> BitColumn {
             let (load, store, and, or, xor, without) = ($load, $store, $and, $or, $xor, $without);
             let (xor3, majority) = ($xor3, $majority);
             // The sum and the carry of two and of three bits.
             let half = |a, b| (xor(a, b), and(a, b));
             let full = |a, b, c| (xor3(a, b, c), majority(a, b, c));
-            let mut found = Column::NONE;
+            let mut found = BitColumn::NONE;
             let (low, high) = planes.split_at_mut(LEAST_PLANES);
             for at in (0..WORDS).step_by($words) {
                 let column = |number: u32| load(&columns[number as usize], at);
                 let (mut ones, mut twos, mut fours) = (load(&low[0], at), load(&low[1], at), load(&low[2], at));
-                let carry = |high: &mut [Column], mut eights| {
+                let carry = |high: &mut [BitColumn], mut eights| {
                     for plane in high {
                         let sum;
                         (sum, eights) = half(load(plane, at), eights);
@@ -198,7 +198,7 @@ macro_rules! kernel {
                 store(&mut found, at, or(more, equal));
             }
             let is_possible = u64::from(least) >> (LEAST_PLANES + high.len()) == 0;
-            if is_possible { found } else { Column::NONE }
+            if is_possible { found } else { BitColumn::NONE }
         }
     };
 }
@@ -208,8 +208,8 @@ kernel!(
     1,
     0u64,
     !0u64,
-    |column: &Column, at: usize| column.0[at],
-    |column: &mut Column, at: usize, word| column.0[at] = word,
+    |column: &BitColumn, at: usize| column.0[at],
+    |column: &mut BitColumn, at: usize, word| column.0[at] = word,
     |a: u64, b: u64| a & b,
     |a: u64, b: u64| a | b,
     |a: u64, b: u64| a ^ b,
@@ -227,18 +227,23 @@ mod x86 {
         _mm512_store_si512, _mm512_ternarylogic_epi64, _mm512_xor_si512,
     };
 
-    use super::{Column, LEAST_PLANES, WORDS};
+    use super::{BitColumn, LEAST_PLANES, WORDS};
 
-    pub(super) fn popcnt(columns: &[Column]) -> usize {
+    pub(super) fn popcnt(columns: &[BitColumn]) -> usize {
         #[target_feature(enable = "popcnt")]
-        fn run(columns: &[Column]) -> usize {
+        fn run(columns: &[BitColumn]) -> usize {
             super::count(columns)
         }
         // SAFETY: the list of kernels offers this one only where the processor has the instruction.
         unsafe { run(columns) }
     }
 
-    pub(super) fn avx2(columns: &[Column], numbers: &[u32], planes: &mut [Column], least: u32) -> Column {
+    pub(super) fn avx2(
+        columns: &[BitColumn],
+        numbers: &[u32],
+        planes: &mut [BitColumn],
+        least: u32,
+    ) -> BitColumn {
         kernel!(
             #[target_feature(enable = "avx2")]
             run,
@@ -247,9 +252,9 @@ mod x86 {
             _mm256_set1_epi64x(-1),
             // SAFETY: `at` is 0 or 4, so that the four words are those of the column, which is
             // aligned.
-            |column: &Column, at: usize| unsafe { _mm256_load_si256(column.0.as_ptr().add(at).cast()) },
+            |column: &BitColumn, at: usize| unsafe { _mm256_load_si256(column.0.as_ptr().add(at).cast()) },
             // SAFETY: as above.
-            |column: &mut Column, at: usize, words: __m256i| unsafe {
+            |column: &mut BitColumn, at: usize, words: __m256i| unsafe {
                 _mm256_store_si256(column.0.as_mut_ptr().add(at).cast(), words)
             },
             |a, b| _mm256_and_si256(a, b),
@@ -264,7 +269,12 @@ mod x86 {
         unsafe { run(columns, numbers, planes, least) }
     }
 
-    pub(super) fn avx512(columns: &[Column], numbers: &[u32], planes: &mut [Column], least: u32) -> Column {
+    pub(super) fn avx512(
+        columns: &[BitColumn],
+        numbers: &[u32],
+        planes: &mut [BitColumn],
+        least: u32,
+    ) -> BitColumn {
         kernel!(
             #[target_feature(enable = "avx512f")]
             run,
@@ -272,9 +282,9 @@ mod x86 {
             _mm512_setzero_si512(),
             _mm512_set1_epi64(-1),
             // SAFETY: a column has the words of a register, and is aligned.
-            |column: &Column, _: usize| unsafe { _mm512_load_si512(column.0.as_ptr().cast()) },
+            |column: &BitColumn, _: usize| unsafe { _mm512_load_si512(column.0.as_ptr().cast()) },
             // SAFETY: as above.
-            |column: &mut Column, _: usize, words: __m512i| unsafe {
+            |column: &mut BitColumn, _: usize, words: __m512i| unsafe {
                 _mm512_store_si512(column.0.as_mut_ptr().cast(), words)
             },
             |a, b| _mm512_and_si512(a, b),
@@ -298,14 +308,14 @@ mod tests {
     use crate::simd::instructions::runnable;
 
     /// Columns in which a record has each token with a probability that depends on the token.
-    fn columns(count: usize) -> Vec<Column> {
+    fn columns(count: usize) -> Vec<BitColumn> {
         let word = |n: usize, w: usize| {
             let random = |i: usize| hash::mix((i << 32 | n << 8 | w) as u64);
             (0..n % 4)
                 .map(random)
                 .fold(random(7), |all, next| if n.is_multiple_of(3) { all | next } else { all & next })
         };
-        (0..count).map(|n| Column(std::array::from_fn(|w| word(n, w)))).collect()
+        (0..count).map(|n| BitColumn(std::array::from_fn(|w| word(n, w)))).collect()
     }
 
     #[test]
@@ -321,7 +331,7 @@ mod tests {
                 })
                 .collect();
             for more in [0, 1, 20] {
-                let mut begun = vec![Column::NONE; planes(count as usize + 2) + more];
+                let mut begun = vec![BitColumn::NONE; planes(count as usize + 2) + more];
                 for record in 0..RECORDS {
                     (0..before(record)).for_each(|_| increment(&mut begun, record));
                 }
@@ -336,7 +346,7 @@ mod tests {
                             assert_eq!(is_found, sum >= least, "{name}, {count}, {least}");
                         }
                         assert_eq!((kernel.run)(&[], &[], &mut planes, least), found);
-                        let again = Column(std::array::from_fn(|word| at_least(&planes, word, least)));
+                        let again = BitColumn(std::array::from_fn(|word| at_least(&planes, word, least)));
                         assert_eq!(again, found, "{count} columns, {least}");
                         assert_eq!(
                             (kernel.count)(&[found]),

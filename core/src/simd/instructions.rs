@@ -25,7 +25,7 @@ pub enum Instructions {
 }
 
 /// A kernel with the instructions that it needs.
-pub type Kind<K> = (Instructions, K);
+pub type KernelNeeding<K> = (Instructions, K);
 
 impl Instructions {
     /// All sets of instructions, the least first.
@@ -96,7 +96,7 @@ fn chosen(limit: Option<&str>, has: impl Fn(Instructions) -> bool) -> u8 {
 /// fastest one, because a list begins with the kernel that needs no special instructions and ends
 /// with the fastest kernel.
 #[inline]
-pub fn fastest<K: Copy>(kinds: &[Kind<K>]) -> K {
+pub fn fastest<K: Copy>(kinds: &[KernelNeeding<K>]) -> K {
     let mut fastest = kinds[0].1;
     for &(needs, kernel) in &kinds[1..] {
         if needs.available() {
@@ -108,7 +108,7 @@ pub fn fastest<K: Copy>(kinds: &[Kind<K>]) -> K {
 
 /// Returns the kernels that this processor can run, with their names, even if a test sets a lower
 /// limit. Tests compare them with the first kernel, and benchmarks measure them.
-pub fn runnable<K: Copy>(kinds: &[Kind<K>]) -> impl Iterator<Item = (&'static str, K)> {
+pub fn runnable<K: Copy>(kinds: &[KernelNeeding<K>]) -> impl Iterator<Item = (&'static str, K)> {
     let can_run = kinds.iter().filter(|(needs, _)| needs.is_of_processor());
     can_run.map(|&(needs, kernel)| (needs.name(), kernel))
 }

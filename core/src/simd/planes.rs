@@ -3,7 +3,7 @@
 //! sum across the lanes of a register. The kernel is chosen at run time.
 #![allow(unsafe_code)] // Intrinsics; each use says why it is sound.
 
-use crate::simd::instructions::{Instructions, Kind, fastest};
+use crate::simd::instructions::{Instructions, KernelNeeding, fastest};
 
 /// A kernel may need room for this many more positions than there are bitmaps, because it writes
 /// some positions in advance.
@@ -13,18 +13,18 @@ pub const IN_ADVANCE: usize = 16;
 /// at most as many bits as the third argument says. The fourth argument is the position of the
 /// first bitmap. The second argument has the words of the bitmaps: a slice for each word, all of
 /// the same length.
-pub type Kernel<const W: usize> = fn(&[u64; W], &[&[u64]; W], u32, u32, &mut Vec<u32>);
+pub type PlanesKernel<const W: usize> = fn(&[u64; W], &[&[u64]; W], u32, u32, &mut Vec<u32>);
 
 /// Returns the fastest kernel for this processor.
-pub fn kernel<const W: usize>() -> Kernel<W> {
+pub fn kernel<const W: usize>() -> PlanesKernel<W> {
     fastest(kinds())
 }
 
 /// Returns all kernels.
-pub fn kinds<const W: usize>() -> &'static [Kind<Kernel<W>>] {
+pub fn kinds<const W: usize>() -> &'static [KernelNeeding<PlanesKernel<W>>] {
     const {
         &[
-            (Instructions::Portable, portable as Kernel<W>),
+            (Instructions::Portable, portable as PlanesKernel<W>),
             #[cfg(target_arch = "x86_64")]
             (Instructions::Popcnt, x86::popcnt),
             #[cfg(target_arch = "x86_64")]

@@ -1,23 +1,23 @@
 //! SIMD kernels that count the bits in which bitmaps differ. The kernel is chosen at run time.
 #![allow(unsafe_code)] // Intrinsics; each use says why it is sound.
 
-use crate::simd::instructions::{Instructions, Kind, fastest};
+use crate::simd::instructions::{Instructions, KernelNeeding, fastest};
 
 /// Appends to the last argument the positions of the bitmaps that differ from the first argument in
 /// at most as many bits as the third argument says. The fourth argument is the position of the
 /// first bitmap.
-pub type Kernel<const W: usize> = fn(&[u64; W], &[[u64; W]], u32, u32, &mut Vec<u32>);
+pub type PopcountKernel<const W: usize> = fn(&[u64; W], &[[u64; W]], u32, u32, &mut Vec<u32>);
 
 /// Returns the fastest kernel for this processor.
-pub fn kernel<const W: usize>() -> Kernel<W> {
+pub fn kernel<const W: usize>() -> PopcountKernel<W> {
     fastest(kinds())
 }
 
 /// Returns all kernels.
-pub fn kinds<const W: usize>() -> &'static [Kind<Kernel<W>>] {
+pub fn kinds<const W: usize>() -> &'static [KernelNeeding<PopcountKernel<W>>] {
     const {
         &[
-            (Instructions::Portable, portable as Kernel<W>),
+            (Instructions::Portable, portable as PopcountKernel<W>),
             #[cfg(target_arch = "x86_64")]
             (Instructions::Popcnt, x86::popcnt),
             #[cfg(target_arch = "x86_64")]
@@ -38,7 +38,7 @@ pub fn scattered<const W: usize>() -> Scattered<W> {
 }
 
 /// Returns all kernels for scattered positions.
-pub fn scattered_kinds<const W: usize>() -> &'static [Kind<Scattered<W>>] {
+pub fn scattered_kinds<const W: usize>() -> &'static [KernelNeeding<Scattered<W>>] {
     const {
         &[
             (Instructions::Portable, scattered_portable as Scattered<W>),

@@ -8,12 +8,12 @@
 //! Instructions, ADMS 2011).
 #![allow(unsafe_code)] // Not every processor has these instructions; each use says why it is sound.
 
-use crate::simd::instructions::{Instructions, Kind, fastest};
+use crate::simd::instructions::{Instructions, KernelNeeding, fastest};
 
 /// The progress of a comparison of two lists: the places up to which they are compared, and the
 /// number of shared numbers before these places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Compared {
+pub struct BlocksCompared {
     /// The place in the first list.
     pub left: usize,
     /// The place in the second list.
@@ -24,17 +24,17 @@ pub struct Compared {
 
 /// Compares two ascending lists without repeats as far as both have whole blocks. Returns `None` as
 /// soon as it is certain that they share fewer numbers than the last argument requires.
-pub type Kernel = fn(&[u32], &[u32], usize) -> Option<Compared>;
+pub type SharedKernel = fn(&[u32], &[u32], usize) -> Option<BlocksCompared>;
 
 /// Returns the fastest kernel for this processor. It costs one load.
 #[inline]
-pub fn kernel() -> Kernel {
+pub fn kernel() -> SharedKernel {
     fastest(KINDS)
 }
 
 /// All kernels. The first one compares nothing and leaves everything to the caller.
-pub const KINDS: &[Kind<Kernel>] = &[
-    (Instructions::Portable, |_, _, _| Some(Compared { left: 0, right: 0, shared: 0 })),
+pub const KINDS: &[KernelNeeding<SharedKernel>] = &[
+    (Instructions::Portable, |_, _, _| Some(BlocksCompared { left: 0, right: 0, shared: 0 })),
     #[cfg(target_arch = "x86_64")]
     (Instructions::Avx2, x86::avx2),
 ];
@@ -52,7 +52,7 @@ pub fn kernel_from_behind() -> KernelFromBehind {
 
 /// All kernels that compare from the ends. The first one compares nothing and leaves everything to
 /// the caller.
-pub const KINDS_FROM_BEHIND: &[Kind<KernelFromBehind>] = &[
+pub const KINDS_FROM_BEHIND: &[KernelNeeding<KernelFromBehind>] = &[
     (Instructions::Portable, |left, right| Some([left.len(), right.len()])),
     #[cfg(target_arch = "x86_64")]
     (Instructions::Avx2, x86::avx2_from_behind),
@@ -65,18 +65,18 @@ mod x86 {
         _mm256_permute2x128_si256, _mm256_shuffle_epi32,
     };
 
-    use super::Compared;
+    use super::BlocksCompared;
 
     const LANES: usize = 8;
 
-    pub(super) fn avx2(left: &[u32], right: &[u32], need: usize) -> Option<Compared> {
+    pub(super) fn avx2(left: &[u32], right: &[u32], need: usize) -> Option<BlocksCompared> {
         // SAFETY: the kernel is returned only if the processor has the instructions.
         unsafe { compare(left, right, need) }
     }
 
     #[target_feature(enable = "avx2,popcnt")]
-    fn compare(left: &[u32], right: &[u32], need: usize) -> Option<Compared> {
-        let mut at = Compared::default();
+    fn compare(left: &[u32], right: &[u32], need: usize) -> Option<BlocksCompared> {
+        let mut at = BlocksCompared::default();
         while let (Some(a), Some(b)) =
             (left[at.left..].first_chunk::<LANES>(), right[at.right..].first_chunk::<LANES>())
         {
@@ -160,7 +160,7 @@ mod tests {
                         let behind = left[at.left..].iter().filter(|token| right[at.right..].contains(token));
                         prop_assert_eq!(at.shared + behind.count(), all, "{}", name);
                         let is_whole = left.len() - at.left < 8 || right.len() - at.right < 8;
-                        prop_assert!(at == Compared::default() || is_whole, "{}", name);
+                        prop_assert!(at == BlocksCompared::default() || is_whole, "{}", name);
                     }
                 }
             }

@@ -6,7 +6,7 @@
 use std::sync::OnceLock;
 
 use crate::hash;
-use crate::simd::instructions::{Instructions, Kind, fastest};
+use crate::simd::instructions::{Instructions, KernelNeeding, fastest};
 
 /// The inner loops for one instruction set.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +48,7 @@ pub fn kernels() -> &'static Kernels {
 }
 
 /// All kernels.
-pub const KINDS: &[Kind<Kernels>] = &[
+pub const KINDS: &[KernelNeeding<Kernels>] = &[
     (Instructions::Portable, PORTABLE),
     #[cfg(target_arch = "x86_64")]
     (Instructions::Avx2, avx2::KERNELS),

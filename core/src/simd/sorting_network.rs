@@ -6,7 +6,7 @@
 //! sort: nearly all comparisons are between two rows, and no branch depends on the numbers.
 #![allow(unsafe_code)] // Not every processor has these instructions; each use says why it is sound.
 
-use crate::simd::instructions::{Instructions, Kind, fastest};
+use crate::simd::instructions::{Instructions, KernelNeeding, fastest};
 
 /// Sorts numbers in ascending order.
 pub type Kernel = fn(&mut [u32]);
@@ -17,7 +17,7 @@ pub fn kernel() -> Kernel {
 }
 
 /// All kernels.
-pub const KINDS: &[Kind<Kernel>] = &[
+pub const KINDS: &[KernelNeeding<Kernel>] = &[
     (Instructions::Portable, <[u32]>::sort_unstable),
     #[cfg(target_arch = "x86_64")]
     (Instructions::Avx2, x86::avx2),

@@ -2,30 +2,30 @@
 //! The kernel is chosen at run time.
 #![allow(unsafe_code)] // Intrinsics; each use says why it is sound.
 
-use crate::simd::columns::{Column, RECORDS};
-use crate::simd::instructions::{Instructions, Kind, fastest};
+use crate::simd::columns::{BitColumn, RECORDS};
+use crate::simd::instructions::{Instructions, KernelNeeding, fastest};
 
 /// Writes counts to planes, which must have room for them, and sets all of the other planes to 0.
-pub type Spread = fn(&[u8; RECORDS], &mut [Column]);
+pub type SpreadKernel = fn(&[u8; RECORDS], &mut [BitColumn]);
 
 /// Returns the fastest kernel for this processor.
-pub fn kernel() -> Spread {
+pub fn kernel() -> SpreadKernel {
     fastest(KINDS)
 }
 
 /// All kernels.
-pub const KINDS: &[Kind<Spread>] = &[
+pub const KINDS: &[KernelNeeding<SpreadKernel>] = &[
     (Instructions::Portable, portable),
     #[cfg(target_arch = "x86_64")]
     (Instructions::Avx2, x86::avx2),
 ];
 
 /// Gathers one bit of each of 8 bytes by a multiplication.
-fn portable(counts: &[u8; RECORDS], planes: &mut [Column]) {
+fn portable(counts: &[u8; RECORDS], planes: &mut [BitColumn]) {
     const LOWEST: u64 = 0x0101_0101_0101_0101;
     const GATHER: u64 = 0x0102_0408_1020_4080;
     for (n, plane) in planes.iter_mut().enumerate() {
-        *plane = Column::NONE;
+        *plane = BitColumn::NONE;
         if n < 8 {
             for (at, eight) in counts.as_chunks::<8>().0.iter().enumerate() {
                 let bits = (u64::from_le_bytes(*eight) >> n & LOWEST).wrapping_mul(GATHER) >> 56;
@@ -39,13 +39,13 @@ fn portable(counts: &[u8; RECORDS], planes: &mut [Column]) {
 mod x86 {
     use std::arch::x86_64::{_mm_cvtsi32_si128, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_sll_epi16};
 
-    use super::{Column, RECORDS};
+    use super::{BitColumn, RECORDS};
 
-    pub(super) fn avx2(counts: &[u8; RECORDS], planes: &mut [Column]) {
+    pub(super) fn avx2(counts: &[u8; RECORDS], planes: &mut [BitColumn]) {
         #[target_feature(enable = "avx2")]
-        fn run(counts: &[u8; RECORDS], planes: &mut [Column]) {
+        fn run(counts: &[u8; RECORDS], planes: &mut [BitColumn]) {
             let (bits, others) = planes.split_at_mut(planes.len().min(8));
-            others.fill(Column::NONE);
+            others.fill(BitColumn::NONE);
             for (word, halves) in counts.as_chunks::<64>().0.iter().enumerate() {
                 let half = |at: usize| {
                     let bytes: &[u8; 32] = halves[at..].first_chunk().unwrap_or(&[0; 32]);
@@ -82,7 +82,7 @@ mod tests {
             let counts: [u8; RECORDS] = std::array::from_fn(|n| (random(n) % (u64::from(most) + 1)) as u8);
             for (name, spread) in runnable(KINDS) {
                 for more in 0..3 {
-                    let mut planes = vec![Column([7; 8]); planes(most.into()) + 4 * more];
+                    let mut planes = vec![BitColumn([7; 8]); planes(most.into()) + 4 * more];
                     spread(&counts, &mut planes);
                     assert!((0..RECORDS).all(|n| sum(&planes, n) == u32::from(counts[n])), "{name}, {most}");
                 }

@@ -3,16 +3,16 @@
 use super::for_each_hash;
 use super::minhash::Minhasher;
 use super::simhash::Simhasher;
-use super::wire::{MinhashHeader, SimhashHeader, Source};
+use super::wire::{MinhashHeader, SimhashHeader, SketchSource};
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::tokens::{Document, FeatureSpec, Scratch, Tokenizer};
 
 /// Returns the way in which documents become the elements of a sketch.
-fn spec(source: Source, k: u16) -> FeatureSpec {
+fn spec(source: SketchSource, k: u16) -> FeatureSpec {
     let tokenizer = match source {
-        Source::Chars => Tokenizer::Chars,
-        Source::Whitespace => Tokenizer::Whitespace,
+        SketchSource::Chars => Tokenizer::Chars,
+        SketchSource::Whitespace => Tokenizer::Whitespace,
         _ => Tokenizer::Words,
     };
     FeatureSpec { tokenizer, shingle: k.into(), multiset: false, wrap: false }
@@ -78,20 +78,20 @@ mod tests {
         let words = ["to", "be", "or"].map(|word| hash_bytes(word.as_bytes()));
         let mut minhasher = Minhasher::new(8, 3);
         words.iter().for_each(|&word| minhasher.add(word));
-        let header = MinhashHeader::new(Source::Words, 1, 8, 3);
+        let header = MinhashHeader::new(SketchSource::Words, 1, 8, 3);
         assert_eq!(minhash_sketch(&text, &header, stop), Ok(header.sketch(minhasher.values())));
         let mut simhasher = Simhasher::new(64);
         words.iter().for_each(|&word| simhasher.add(word));
-        let header = SimhashHeader::new(Source::Words, 1, 64);
+        let header = SimhashHeader::new(SketchSource::Words, 1, 64);
         let made = simhash_sketch(&text, &header, stop).unwrap();
         assert_eq!(made, header.sketch(simhasher.bits().as_deref()));
-        for source in [Source::Chars, Source::Whitespace] {
+        for source in [SketchSource::Chars, SketchSource::Whitespace] {
             let other = simhash_sketch(&text, &SimhashHeader { source, ..header }, stop).unwrap();
             assert_ne!(other[SimhashHeader::BYTES..], made[SimhashHeader::BYTES..]);
         }
         let none = Document::Text(" \u{ad} ".to_owned());
         assert!(Simhash::parse(&simhash_sketch(&none, &header, stop).unwrap()).unwrap().header.empty);
-        let header = MinhashHeader::new(Source::Words, 5, 8, 3);
+        let header = MinhashHeader::new(SketchSource::Words, 5, 8, 3);
         assert!(Minhash::parse(&minhash_sketch(&none, &header, stop).unwrap()).unwrap().header.empty);
     }
 }

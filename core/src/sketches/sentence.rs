@@ -13,13 +13,13 @@
 
 use md5::{Digest, Md5};
 
-pub use super::sentence_parameters::Parameters;
+pub use super::sentence_parameters::SignatureParameters;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::memory;
 use crate::text::sentences::for_each_sentence;
 use crate::text::width::width;
-use crate::text::words::{Space, for_each_word};
+use crate::text::words::{WordScratch, for_each_word};
 
 const DOING: &str = "making sentence signatures";
 
@@ -55,8 +55,8 @@ struct Fingerprint {
 /// ```
 #[derive(Debug, Default)]
 pub struct SentenceSigner {
-    parameters: Parameters,
-    word: Space,
+    parameters: SignatureParameters,
+    word: WordScratch,
     sentence: Vec<u8>,
     fingerprints: Vec<Fingerprint>,
     /// The derivatives of a kind, ascending, if sentences are to be dispersed.
@@ -80,7 +80,7 @@ impl SentenceSigner {
     /// let none = SentenceParameters { parts: 0, ..Default::default() };
     /// assert!(SentenceSigner::new(none).is_err());
     /// ```
-    pub fn new(parameters: Parameters) -> Result<Self> {
+    pub fn new(parameters: SignatureParameters) -> Result<Self> {
         parameters.check()?;
         Ok(Self { parameters, ..Self::default() })
     }
@@ -238,8 +238,8 @@ mod tests {
     use proptest::prelude::*;
 
     /// The definition of docs/design/algorithms.md section 5, as code.
-    fn definition(text: &str, parameters: Parameters) -> Vec<u128> {
-        let Parameters { parts, kinds, smallest, wider_than, dispersed } = parameters;
+    fn definition(text: &str, parameters: SignatureParameters) -> Vec<u128> {
+        let SignatureParameters { parts, kinds, smallest, wider_than, dispersed } = parameters;
         let (mut all, mut wide) = (std::collections::BTreeMap::new(), 0usize);
         for span in sentences(text) {
             let sentence = words(span.of(text)).join(" ");
@@ -304,7 +304,7 @@ mod tests {
             dispersed in prop_oneof![Just(0u32), 0..=500u32],
         ) {
             let text: String = sentences.iter().map(|sentence| format!("{sentence}. ")).collect();
-            let parameters = Parameters { parts, kinds, smallest, wider_than: 16, dispersed };
+            let parameters = SignatureParameters { parts, kinds, smallest, wider_than: 16, dispersed };
             let mut signatures = SentenceSigner::new(parameters).unwrap();
             let stop = Stop::default();
             prop_assert_eq!(signatures.of(&text, &stop).unwrap(), definition(&text, parameters));
@@ -314,7 +314,7 @@ mod tests {
     #[test]
     fn equal_sentences_count_once_however_they_are_written() {
         let stop = Stop::default();
-        let mut signatures = SentenceSigner::new(Parameters::default()).unwrap();
+        let mut signatures = SentenceSigner::new(SignatureParameters::default()).unwrap();
         let once = signatures.of("The quick brown fox jumps.", &stop).unwrap().to_vec();
         assert_eq!(once.len(), 16);
         let twice = "the quick BROWN fox jumps!\n\nThe  quick brown\tfox – jumps.";
@@ -337,22 +337,22 @@ mod tests {
         };
         let pages =
             [page("harbour"), page("council"), page("harbour").replace("number 7 is", "number 7 was")];
-        let met = |parameters: Parameters, a: usize, b: usize| {
+        let met = |parameters: SignatureParameters, a: usize, b: usize| {
             let mut signer = SentenceSigner::new(parameters).unwrap();
             let of = signer.of(&pages[a], &stop).unwrap().to_vec();
             signer.of(&pages[b], &stop).unwrap().iter().any(|signature| of.contains(signature))
         };
-        let dispersed = Parameters { dispersed: 300, ..Parameters::default() };
+        let dispersed = SignatureParameters { dispersed: 300, ..SignatureParameters::default() };
         // Three sentences from one half of the frame make a signature that all pages of the site
         // share.
-        assert!(met(Parameters::default(), 0, 1) && met(Parameters::default(), 0, 2));
+        assert!(met(SignatureParameters::default(), 0, 1) && met(SignatureParameters::default(), 0, 2));
         assert!(!met(dispersed, 0, 1) && met(dispersed, 0, 2));
     }
 
     #[test]
     fn pinned() {
         let stop = Stop::default();
-        let mut signatures = SentenceSigner::new(Parameters::default()).unwrap();
+        let mut signatures = SentenceSigner::new(SignatureParameters::default()).unwrap();
         let all = signatures.of("The quick brown fox jumps.", &stop).unwrap();
         // echo -n 'the quick brown fox jumps' | md5sum, its last digit replaced.
         assert_eq!(format!("{:032x}", all[0] >> 4), format!("0{}", &PINNED[..31]));
@@ -363,13 +363,13 @@ mod tests {
 
     #[test]
     fn parameters_outside_their_ranges_are_refused() {
-        let good = Parameters::default();
+        let good = SignatureParameters::default();
         for bad in [
-            Parameters { parts: 0, ..good },
-            Parameters { kinds: 17, ..good },
-            Parameters { smallest: 2, ..good },
-            Parameters { smallest: 0, ..good },
-            Parameters { dispersed: 501, ..good },
+            SignatureParameters { parts: 0, ..good },
+            SignatureParameters { kinds: 17, ..good },
+            SignatureParameters { smallest: 2, ..good },
+            SignatureParameters { smallest: 0, ..good },
+            SignatureParameters { dispersed: 501, ..good },
         ] {
             assert!(SentenceSigner::new(bad).is_err(), "{bad:?}");
         }

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 /// assert!(SentenceSigner::new(dispersed).is_ok());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parameters {
+pub struct SignatureParameters {
     /// m: the number of parts into which the derivatives of one kind are divided.
     pub parts: u32,
     /// n: the number of kinds of derivatives.
@@ -28,13 +28,13 @@ pub struct Parameters {
     pub dispersed: u32,
 }
 
-impl Default for Parameters {
+impl Default for SignatureParameters {
     fn default() -> Self {
         Self { parts: 7, kinds: 16, smallest: 3, wider_than: 16, dispersed: 0 }
     }
 }
 
-impl Parameters {
+impl SignatureParameters {
     /// Fails for values outside their ranges.
     ///
     /// ```

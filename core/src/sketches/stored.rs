@@ -3,7 +3,7 @@
 //! or 64 bits of a simhash sketch. The sketch of an empty document has no numbers: it is similar to
 //! nothing.
 
-use super::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source};
+use super::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, SketchSource};
 use crate::error::{Error, Result};
 use crate::features::tokens::Document;
 use crate::memory;
@@ -111,7 +111,7 @@ impl SketchReader {
         known.check_like(&sketch.header)?;
         // Bits that were made elsewhere are comparable with any sketch. If there are other sketches
         // as well, later sketches must also be comparable with these.
-        if known.source == Source::Bits {
+        if known.source == SketchSource::Bits {
             *known = sketch.header;
         }
         let mut numbers = Vec::new();
@@ -157,10 +157,10 @@ mod tests {
     use super::*;
 
     fn of_values(k: u16, values: Option<&[u32]>) -> Vec<u8> {
-        MinhashHeader::new(Source::Words, k, 2, 1).sketch(values)
+        MinhashHeader::new(SketchSource::Words, k, 2, 1).sketch(values)
     }
 
-    fn of_bits(source: Source, k: u16, bits: Option<&[u8]>) -> Vec<u8> {
+    fn of_bits(source: SketchSource, k: u16, bits: Option<&[u8]>) -> Vec<u8> {
         SimhashHeader::new(source, k, 100).sketch(bits)
     }
 
@@ -175,7 +175,7 @@ mod tests {
 
         let bits = [&[0xff; 12][..], &[0x50]].concat();
         let document = SketchReader::default()
-            .read(SketchKind::Simhash, &of_bits(Source::Words, 1, Some(&bits)))
+            .read(SketchKind::Simhash, &of_bits(SketchSource::Words, 1, Some(&bits)))
             .unwrap();
         assert_eq!(document, Document::Numbers(vec![100, -1, (1 << 36) - 1 - 0xa]));
         assert_eq!(SketchKind::Simhash.parts(&document).unwrap().unwrap().0, 100);
@@ -192,7 +192,7 @@ mod tests {
     fn bits_from_elsewhere_hide_no_difference() {
         let bits = [0; 13];
         let of = |source, k| of_bits(source, k, Some(&bits));
-        let all = [of(Source::Words, 1), of(Source::Bits, 1), of(Source::Words, 2)];
+        let all = [of(SketchSource::Words, 1), of(SketchSource::Bits, 1), of(SketchSource::Words, 2)];
         for order in [[0, 1, 2], [1, 0, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1]] {
             let mut reader = SketchReader::default();
             let read = order.map(|n: usize| reader.read(SketchKind::Simhash, &all[n]).is_ok());

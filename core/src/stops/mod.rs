@@ -17,7 +17,7 @@ use crate::methods::{passages, repeats};
 use crate::passages::Parameters as PassageParameters;
 use crate::resources::Resources;
 use crate::runs::cut::Cutting;
-use crate::runs::{Parameters as RunParameters, Unit};
+use crate::runs::{RunParameters, Unit};
 use crate::storage::files::MemoryFiles;
 use crate::verify::measure::Measure;
 

@@ -1,7 +1,7 @@
 //! What to call for documents of a kind, and why: the rows of `suggest`.
 
-use super::curve::{Curve, Suggested};
-use super::profile::{Parts, TextProfile};
+use super::curve::{PairCurve, Suggested};
+use super::profile::{ComparedBy, TextProfile};
 use super::shares::{self, Shares, WholesAndParts};
 
 /// A method, and whether it fits the documents.
@@ -30,7 +30,7 @@ pub struct Advice {
 /// documents.
 pub fn advice(
     profile: &TextProfile,
-    curve: &Curve,
+    curve: &PairCurve,
     shares: Option<&Shares>,
     documents: [u64; 2],
 ) -> Vec<Advice> {
@@ -38,9 +38,9 @@ pub fn advice(
     let suggested = curve.suggest();
     let [short, median, long] = profile.words;
     let (tokenizer, shingle) = match parts {
-        Parts::Grams => (Some("chars"), Some(3)),
-        Parts::Words => (None, None),
-        Parts::Runs => (None, Some(3)),
+        ComparedBy::Grams => (Some("chars"), Some(3)),
+        ComparedBy::Words => (None, None),
+        ComparedBy::Runs => (None, Some(3)),
     };
     let best = Advice {
         method: "jaccard",
@@ -59,7 +59,7 @@ pub fn advice(
     /// How many times longer than short documents long ones are, if they may contain these.
     const SPREAD: f64 = 8.0;
     let spread = profile.spread();
-    let has_sentences = parts == Parts::Runs && profile.are_texts;
+    let has_sentences = parts == ComparedBy::Runs && profile.are_texts;
     let lengths = format!("19 of 20 documents have at most {long} words, 1 of 20 at most {short}");
     vec![
         first,
@@ -120,7 +120,7 @@ fn runs(profile: &TextProfile, threshold: f64, shares: Option<&Shares>, document
     let reason = match shares {
         Some(shares) => shares::why(shares, threshold),
         None if !profile.are_texts => "runs of words in texts are compared, and these are tokens".to_owned(),
-        None if profile.parts() == Parts::Runs => "there are too many pairs to compare".to_owned(),
+        None if profile.parts() == ComparedBy::Runs => "there are too many pairs to compare".to_owned(),
         None => short.to_owned(),
     };
     let fits = shares.is_some_and(|shares| shares.are_of_parts() || shares.are_of_templates());
@@ -132,12 +132,12 @@ fn runs(profile: &TextProfile, threshold: f64, shares: Option<&Shares>, document
 }
 
 /// Returns the row of minhash, which compares runs of words.
-fn minhash(parts: Parts, median: u32, threshold: f64) -> Advice {
-    let shingle = Parts::Runs.spec().shingle;
+fn minhash(parts: ComparedBy, median: u32, threshold: f64) -> Advice {
+    let shingle = ComparedBy::Runs.spec().shingle;
     let same = "the same similarity, of which it finds a promised share: for millions of long documents, where the exact \
                 join takes too long";
     match parts {
-        Parts::Runs => {
+        ComparedBy::Runs => {
             Advice { shingle: Some(shingle), ..other("minhash", true, Some(threshold), same.to_owned()) }
         }
         _ => {
@@ -167,7 +167,7 @@ pub fn of_all(pairs: u64, [sampled, all]: [u64; 2]) -> u64 {
 }
 
 /// Says what kind of texts the documents are, and what of them is compared.
-fn kind(profile: &TextProfile, parts: Parts) -> String {
+fn kind(profile: &TextProfile, parts: ComparedBy) -> String {
     let TextProfile { documents, words: [short, median, long], characters, are_texts } = *profile;
     let what = if are_texts { "texts" } else { "lists of tokens" };
     let unit = match (are_texts, characters >= 0.5) {
@@ -176,20 +176,20 @@ fn kind(profile: &TextProfile, parts: Parts) -> String {
         (true, false) => "words",
     };
     let compared = match parts {
-        Parts::Grams => "runs of 3 characters are compared, since a word is much of such a text",
-        Parts::Words => "single words are compared, as runs of words are changed most by a changed word",
-        Parts::Runs => "runs of 3 words are compared, since long texts have many words in common",
+        ComparedBy::Grams => "runs of 3 characters are compared, since a word is much of such a text",
+        ComparedBy::Words => "single words are compared, as runs of words are changed most by a changed word",
+        ComparedBy::Runs => "runs of 3 words are compared, since long texts have many words in common",
     };
     format!("{documents} {what} with a median of {median} {unit}, 9 of 10 with {short} to {long}: {compared}")
 }
 
 /// Says why this threshold, and what to look at.
-fn why(suggested: &Suggested, curve: &Curve, documents: u64) -> String {
+fn why(suggested: &Suggested, curve: &PairCurve, documents: u64) -> String {
     /// So few pairs of a sample say little.
     const FEW: u64 = 20;
     let Suggested { threshold, pairs, around, below, largest, largest_alike } = *suggested;
     let [low, high] = [threshold - 0.05, threshold + 0.05];
-    let floor = Curve::FLOOR;
+    let floor = PairCurve::FLOOR;
     let mut why = match curve.all() {
         0 => format!(
             "no two documents of the sample have a similarity of {floor} or more, so the threshold is a usual one"
@@ -225,7 +225,7 @@ mod tests {
     }
 
     fn fitting(words: [u32; 3]) -> Vec<&'static str> {
-        let rows = advice(&profile(words), &Curve::new(10).unwrap(), None, [1000, 1000]);
+        let rows = advice(&profile(words), &PairCurve::new(10).unwrap(), None, [1000, 1000]);
         assert_eq!(rows.len(), 7);
         rows.iter().filter(|row| row.fits).map(|row| row.method).collect()
     }
@@ -243,7 +243,7 @@ mod tests {
         let of = |apart: u64| {
             let shares =
                 Shares { documents: 1000, pairs: 60, with_runs: 50, apart, similar: 30, of_templates: 0 };
-            let curve = Curve::new(10).unwrap();
+            let curve = PairCurve::new(10).unwrap();
             advice(&profile([100, 300, 700]), &curve, Some(&shares), [1000, 100_000]).swap_remove(0)
         };
         let first = of(20);
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn reasons_name_the_figures() {
-        let mut curve = Curve::new(300).unwrap();
+        let mut curve = PairCurve::new(300).unwrap();
         (0..150).for_each(|n| curve.add([n, n + 1], 0.9, 1));
         (0..30).for_each(|n| curve.add([n, n + 2], 0.32, 1));
         let rows = advice(&profile([10, 25, 40]), &curve, None, [300, 300]);
@@ -274,7 +274,7 @@ mod tests {
         (0..150).for_each(|n| curve.add([n, n + 1], 1.0, 1));
         let rows = advice(&profile([10, 25, 40]), &curve, None, [300, 300]);
         assert!(rows[0].reason.ends_with("151 of 300 documents"), "{}", rows[0].reason);
-        let none = advice(&profile([0, 0, 0]), &Curve::new(0).unwrap(), None, [0, 0]);
+        let none = advice(&profile([0, 0, 0]), &PairCurve::new(0).unwrap(), None, [0, 0]);
         assert!(none[0].reason.contains("no two documents"), "{}", none[0].reason);
     }
 }

@@ -44,7 +44,7 @@ pub struct Interval {
 
 /// What is known of a threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Estimate {
+pub struct ThresholdEstimate {
     /// The threshold.
     pub threshold: f64,
     /// The number of pairs that reach it.
@@ -71,7 +71,7 @@ pub struct Answers {
 
 /// What the answers say of a stratum.
 #[derive(Debug, Clone, Copy, Default)]
-struct Share {
+struct AnswerShare {
     /// The number of pairs.
     pairs: f64,
     /// The share of duplicates.
@@ -100,7 +100,7 @@ impl Answers {
     }
 
     /// Returns what is known of each threshold from `floor` to 1, in ascending order.
-    pub fn estimates(&self, pairs: &Strata, floor: f64) -> Vec<Estimate> {
+    pub fn estimates(&self, pairs: &Strata, floor: f64) -> Vec<ThresholdEstimate> {
         let first = bin(floor);
         let shares = self.shares(pairs, first);
         let thresholds = first..=BINS;
@@ -110,7 +110,7 @@ impl Answers {
                 let [above, below] = [above, below].map(duplicates);
                 let fall =
                     (at + 1..=BINS).find(|n| shares[n - first].share < shares[n - 1 - first].share - FALL);
-                Estimate {
+                ThresholdEstimate {
                     threshold: similarity_of(at),
                     pairs: pairs[at..].iter().copied().fold(0, u64::saturating_add),
                     answers: self.counts[at..].iter().map(|[answers, _]| answers).sum(),
@@ -123,7 +123,7 @@ impl Answers {
     }
 
     /// Estimates the share of duplicates in each stratum from `first` on.
-    fn shares(&self, pairs: &Strata, first: usize) -> Vec<Share> {
+    fn shares(&self, pairs: &Strata, first: usize) -> Vec<AnswerShare> {
         let strata = || pairs[first..].iter().zip(&self.counts[first..]);
         // More answers than pairs: the pairs were counted on a sample.
         let sizes: Vec<f64> = strata().map(|(&pairs, [answers, _])| pairs.max(*answers) as f64).collect();
@@ -168,7 +168,7 @@ impl Answers {
                 (_, None, None) => (0.5, 0.5),
             };
             let spread = if answers == 0 { 0.25 } else { cautious * (1.0 - cautious) };
-            Share { pairs: size, share, cautious, variance: spread / answers.max(1) as f64 }
+            AnswerShare { pairs: size, share, cautious, variance: spread / answers.max(1) as f64 }
         };
         sizes.iter().enumerate().map(of).collect()
     }
@@ -215,12 +215,12 @@ impl StrataBlock {
 }
 
 /// Returns the share of duplicates in some strata, and their number.
-fn duplicates(strata: &[Share]) -> Option<[Interval; 2]> {
+fn duplicates(strata: &[AnswerShare]) -> Option<[Interval; 2]> {
     let pairs: f64 = strata.iter().map(|stratum| stratum.pairs).sum();
     if pairs == 0.0 {
         return None;
     }
-    let mean = |of: fn(&Share) -> f64| strata.iter().map(|s| s.pairs / pairs * of(s)).sum::<f64>();
+    let mean = |of: fn(&AnswerShare) -> f64| strata.iter().map(|s| s.pairs / pairs * of(s)).sum::<f64>();
     let cautious = mean(|stratum| stratum.cautious);
     let variance: f64 = strata.iter().map(|stratum| (stratum.pairs / pairs).powi(2) * stratum.variance).sum();
     let answers = cautious * (1.0 - cautious) / variance;
@@ -273,7 +273,7 @@ fn recall(above: Option<Interval>, below: Option<Interval>) -> Option<Interval> 
 /// whether nothing else was wanted: the highest of several precisions would be the one that was
 /// overestimated most. Of thresholds with the same pairs it is the one in the middle, which other
 /// documents than those of a sample are the least likely to cross.
-pub fn best(estimates: &[Estimate], wanted: Option<f64>) -> Option<(Estimate, bool)> {
+pub fn best(estimates: &[ThresholdEstimate], wanted: Option<f64>) -> Option<(ThresholdEstimate, bool)> {
     let value = |of: Option<Interval>| of.map_or(0.0, |of| of.value);
     let mut known = estimates.iter().filter(|estimate| estimate.precision.is_some());
     if let Some(wanted) = wanted
@@ -281,7 +281,7 @@ pub fn best(estimates: &[Estimate], wanted: Option<f64>) -> Option<(Estimate, bo
     {
         return Some((in_the_middle(estimates, found), true));
     }
-    let f1 = |estimate: &Estimate| {
+    let f1 = |estimate: &ThresholdEstimate| {
         let [precision, recall] = [estimate.precision, estimate.recall].map(value);
         if precision + recall == 0.0 { 0.0 } else { 2.0 * precision * recall / (precision + recall) }
     };
@@ -291,7 +291,7 @@ pub fn best(estimates: &[Estimate], wanted: Option<f64>) -> Option<(Estimate, bo
 }
 
 /// Returns the threshold in the middle of those with the same pairs as a threshold.
-fn in_the_middle(estimates: &[Estimate], of: &Estimate) -> Estimate {
+fn in_the_middle(estimates: &[ThresholdEstimate], of: &ThresholdEstimate) -> ThresholdEstimate {
     let first = estimates.partition_point(|estimate| estimate.pairs > of.pairs);
     let end = estimates.partition_point(|estimate| estimate.pairs >= of.pairs);
     estimates[usize::midpoint(first, end - 1)]

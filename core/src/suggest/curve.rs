@@ -14,7 +14,7 @@ pub(super) use crate::clusters::steps::{STEPS as BINS, least_of as similarity_of
 
 /// The pairs of documents by their similarity, from [`Curve::FLOOR`] on.
 #[derive(Debug)]
-pub struct Curve {
+pub struct PairCurve {
     /// The number of pairs in each bin. The last one has the pairs of similarity 1 alone.
     pairs: [u64; BINS + 1],
     /// For each bin, the clusters of the pairs in it and above it.
@@ -38,7 +38,7 @@ pub struct Suggested {
     pub largest_alike: u32,
 }
 
-impl Curve {
+impl PairCurve {
     /// The least similarity of the pairs. Below it, pairs of unrelated documents are too many to
     /// list.
     pub const FLOOR: f64 = 0.3;
@@ -144,8 +144,8 @@ mod tests {
     use proptest::prelude::*;
 
     /// A curve with so many pairs of each similarity.
-    fn of(pairs: &[(f64, u64)]) -> Curve {
-        let mut curve = Curve::new(1000).unwrap();
+    fn of(pairs: &[(f64, u64)]) -> PairCurve {
+        let mut curve = PairCurve::new(1000).unwrap();
         for &(similarity, count) in pairs {
             (0..count as u32).for_each(|n| curve.add([2 * n, 2 * n + 1], similarity, 1));
         }
@@ -158,8 +158,8 @@ mod tests {
             texts in prop::collection::vec("[a-d]( [a-d]){0,4}", 0..30),
             threads in 1usize..3,
         ) {
-            let method = Sets::of_words(Measure::Jaccard, Curve::FLOOR).unwrap();
-            let (mut expected, mut curve) = (Curve::new(texts.len()).unwrap(), Curve::new(texts.len()).unwrap());
+            let method = Sets::of_words(Measure::Jaccard, PairCurve::FLOOR).unwrap();
+            let (mut expected, mut curve) = (PairCurve::new(texts.len()).unwrap(), PairCurve::new(texts.len()).unwrap());
             let mut corpus = Corpus::of_texts(&texts);
             for pair in corpus.pairs(&method).unwrap() {
                 expected.add([pair.left, pair.right], pair.similarity, 1);
@@ -176,7 +176,7 @@ mod tests {
             }
             prop_assert_eq!(curve.pairs, expected.pairs);
             prop_assert_eq!(curve.suggest(), expected.suggest());
-            let largest = |curve: &Curve| curve.clusters.iter().map(Components::largest).collect::<Vec<_>>();
+            let largest = |curve: &PairCurve| curve.clusters.iter().map(Components::largest).collect::<Vec<_>>();
             prop_assert_eq!(largest(&curve), largest(&expected));
         }
     }
@@ -201,13 +201,13 @@ mod tests {
 
     #[test]
     fn clusters_are_those_of_the_pairs_from_the_threshold_on() {
-        let mut curve = Curve::new(6).unwrap();
+        let mut curve = PairCurve::new(6).unwrap();
         curve.add([0, 1], 0.8, 1);
         curve.add([1, 2], 0.5, 3);
         curve.add([3, 4], 0.3, 1);
         curve.add([2, 3], 0.42, 1);
         curve.add([4, 5], 1.0, 1);
-        let at = |threshold: f64| curve.clusters[bin(threshold) - Curve::first()].largest();
+        let at = |threshold: f64| curve.clusters[bin(threshold) - PairCurve::first()].largest();
         assert_eq!([0.3, 0.35, 0.45, 0.55, 0.85, 0.95].map(at), [6, 4, 3, 2, 2, 2]);
         assert_eq!(curve.all(), 7);
     }

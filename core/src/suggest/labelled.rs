@@ -2,14 +2,14 @@
 //! the precision and recall of all others.
 
 use super::advice::Advice;
-use super::answers::{Answers, Estimate, Interval, best};
-use super::curve::Curve;
+use super::answers::{Answers, Interval, ThresholdEstimate, best};
+use super::curve::PairCurve;
 
 /// A threshold, and whether it has the wanted precision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Labelled {
     /// What is known of it.
-    pub estimate: Estimate,
+    pub estimate: ThresholdEstimate,
     /// The row of the threshold.
     pub advice: Advice,
 }
@@ -19,13 +19,13 @@ pub struct Labelled {
 pub fn labelled(
     suggestion: &Advice,
     answers: &Answers,
-    curve: &Curve,
+    curve: &PairCurve,
     wanted: Option<f64>,
     all: impl Fn(u64) -> u64,
 ) -> Vec<Labelled> {
-    let estimates = answers.estimates(curve.strata(), Curve::FLOOR);
+    let estimates = answers.estimates(curve.strata(), PairCurve::FLOOR);
     let Some((chosen, reached)) = best(&estimates, wanted) else { return Vec::new() };
-    let row = |estimate: &Estimate, fits: bool, reason: String| Labelled {
+    let row = |estimate: &ThresholdEstimate, fits: bool, reason: String| Labelled {
         estimate: *estimate,
         advice: Advice {
             fits,
@@ -36,7 +36,7 @@ pub fn labelled(
         },
     };
     let mut rows = vec![row(&chosen, reached, why(&chosen, answers, wanted.filter(|_| !reached)))];
-    let has = |estimate: &Estimate| wanted.is_some_and(|wanted| value(estimate.precision) >= wanted);
+    let has = |estimate: &ThresholdEstimate| wanted.is_some_and(|wanted| value(estimate.precision) >= wanted);
     let others = estimates.iter().filter(|estimate| estimate.pairs > 0 && **estimate != chosen);
     rows.extend(others.map(|estimate| row(estimate, has(estimate), shares(estimate))));
     rows
@@ -47,12 +47,13 @@ fn value(of: Option<Interval>) -> f64 {
 }
 
 /// Says what precision and recall a threshold has.
-fn shares(estimate: &Estimate) -> String {
+fn shares(estimate: &ThresholdEstimate) -> String {
     let shown = |Interval { value, low, high }| format!("{value:.2} ({low:.2} to {high:.2})");
     let precision = estimate.precision.map_or_else(|| "an unknown part".to_owned(), shown);
     let mut shares = format!("{precision} of the pairs from {} on are duplicates", estimate.threshold);
     if let Some(recall) = estimate.recall {
-        shares += &format!(", and these are {} of the duplicates from {} on", shown(recall), Curve::FLOOR);
+        shares +=
+            &format!(", and these are {} of the duplicates from {} on", shown(recall), PairCurve::FLOOR);
     }
     if let Some(falls) = estimate.falls {
         shares += &format!(
@@ -63,7 +64,7 @@ fn shares(estimate: &Estimate) -> String {
 }
 
 /// Says why a threshold is suggested; `missed` is the precision that no threshold has.
-fn why(chosen: &Estimate, answers: &Answers, missed: Option<f64>) -> String {
+fn why(chosen: &ThresholdEstimate, answers: &Answers, missed: Option<f64>) -> String {
     /// With fewer answers, intervals are wide.
     const FEW: u64 = 30;
     let [counted, duplicates] = answers.counted();
@@ -73,7 +74,7 @@ fn why(chosen: &Estimate, answers: &Answers, missed: Option<f64>) -> String {
     }
     let [_, below] = answers.below;
     if below > 0 {
-        let (further, floor) = (count(below, "further duplicate"), Curve::FLOOR);
+        let (further, floor) = (count(below, "further duplicate"), PairCurve::FLOOR);
         let [has, them] = if below == 1 { ["has", "it"] } else { ["have", "them"] };
         why += &format!("; {further} {has} a similarity below {floor}, and no threshold here finds {them}");
     }
@@ -102,7 +103,7 @@ mod tests {
     use super::*;
 
     fn rows(answers: &Answers, wanted: Option<f64>) -> Vec<Labelled> {
-        let mut curve = Curve::new(200).unwrap();
+        let mut curve = PairCurve::new(200).unwrap();
         (0..80).for_each(|n| curve.add([n, n + 1], 0.42, 1));
         (0..20).for_each(|n| curve.add([n, n + 2], 0.9, 1));
         let suggestion = Advice {

@@ -7,8 +7,8 @@ use crate::features::FeatureSpec;
 use crate::features::tokens::{Document, Tokenizer};
 use crate::memory;
 use crate::methods::reading::Reading;
-use crate::text::characters::{Class, class};
-use crate::text::words::{Space, for_each_word};
+use crate::text::characters::{WordClass, class};
+use crate::text::words::{WordScratch, for_each_word};
 
 const DOING: &str = "looking at texts";
 
@@ -28,7 +28,7 @@ pub struct TextProfile {
 
 /// What documents are to be compared by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Parts {
+pub enum ComparedBy {
     /// Runs of three characters.
     Grams,
     /// Single words.
@@ -37,7 +37,7 @@ pub enum Parts {
     Runs,
 }
 
-impl Parts {
+impl ComparedBy {
     /// Returns the derivation of sets from documents.
     pub fn spec(self) -> FeatureSpec {
         let runs = FeatureSpec { shingle: 3, multiset: false, ..FeatureSpec::WORDS };
@@ -70,13 +70,13 @@ impl TextProfile {
     /// Returns what the documents are best compared by: characters if they have only a few words,
     /// of which a changed one is much; runs of words if they are long, as long texts of one subject
     /// have many words in common.
-    pub fn parts(&self) -> Parts {
+    pub fn parts(&self) -> ComparedBy {
         const FEW: u32 = 8;
         const MANY: u32 = 100;
         match self.words[1] {
-            median if median > MANY => Parts::Runs,
-            median if median < FEW && self.are_texts && self.characters < 0.5 => Parts::Grams,
-            _ => Parts::Words,
+            median if median > MANY => ComparedBy::Runs,
+            median if median < FEW && self.are_texts && self.characters < 0.5 => ComparedBy::Grams,
+            _ => ComparedBy::Words,
         }
     }
 
@@ -89,7 +89,7 @@ impl TextProfile {
 /// What a worker has seen of documents.
 #[derive(Debug, Default)]
 struct Looker {
-    space: Space,
+    space: WordScratch,
     scratch: Document,
     /// The number of words of each document that has one.
     words: Vec<u32>,
@@ -143,7 +143,7 @@ impl Looker {
 
 fn is_character(word: &[u8]) -> bool {
     let first = std::str::from_utf8(word).ok().and_then(|word| word.chars().next());
-    first.is_some_and(|first| class(first) == Class::Alone)
+    first.is_some_and(|first| class(first) == WordClass::Alone)
 }
 
 #[cfg(test)]
@@ -179,12 +179,12 @@ mod tests {
     #[test]
     fn parts_by_length_and_script() {
         let parts = |words, word| of(&texts([words; 9], word), 1).parts();
-        assert_eq!([parts(5, "quay "), parts(8, "quay ")], [Parts::Grams, Parts::Words]);
-        assert_eq!([parts(100, "quay "), parts(101, "quay ")], [Parts::Words, Parts::Runs]);
+        assert_eq!([parts(5, "quay "), parts(8, "quay ")], [ComparedBy::Grams, ComparedBy::Words]);
+        assert_eq!([parts(100, "quay "), parts(101, "quay ")], [ComparedBy::Words, ComparedBy::Runs]);
         let chinese = of(&texts([5; 9], "港"), 1);
-        assert_eq!((chinese.parts(), chinese.characters), (Parts::Words, 1.0));
+        assert_eq!((chinese.parts(), chinese.characters), (ComparedBy::Words, 1.0));
         let tokens = of(&[Document::Tokens(vec!["a".into(); 3])], 1);
-        assert_eq!((tokens.parts(), tokens.are_texts, tokens.words[1]), (Parts::Words, false, 3));
+        assert_eq!((tokens.parts(), tokens.are_texts, tokens.words[1]), (ComparedBy::Words, false, 3));
         assert_eq!(of(&[], 1).documents, 0);
     }
 }

@@ -8,7 +8,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::curve::Curve;
+use super::curve::PairCurve;
 use super::profile::TextProfile;
 use crate::error::Result;
 use crate::features::tokens::Tokenizer;
@@ -22,14 +22,14 @@ const DOING: &str = "comparing pairs";
 #[derive(Debug, Default)]
 pub struct WholesAndParts {
     /// By the hashes of the two texts, the lesser first.
-    whole: HashMap<[u64; 2], Whole>,
+    whole: HashMap<[u64; 2], WholeShare>,
     shares: Shares,
     /// Set if there are more pairs than are held.
     is_full: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Whole {
+struct WholeShare {
     similarity: f64,
     has_runs: bool,
 }
@@ -109,7 +109,7 @@ impl WholesAndParts {
             return Ok(());
         }
         memory::attempt(DOING, || self.whole.try_reserve(1))?;
-        self.whole.insert(key(texts), Whole { similarity, has_runs: false });
+        self.whole.insert(key(texts), WholeShare { similarity, has_runs: false });
         Ok(())
     }
 
@@ -160,7 +160,7 @@ fn key([a, b]: [u64; 2]) -> [u64; 2] {
 pub fn why(shares: &Shares, threshold: f64) -> String {
     let Shares { documents, with_runs, apart, similar, of_templates, .. } = *shares;
     let most = WholesAndParts::max_documents(documents);
-    let [share, least, floor] = [WholesAndParts::SHARE, WholesAndParts::LEAST_RUN as f64, Curve::FLOOR]
+    let [share, least, floor] = [WholesAndParts::SHARE, WholesAndParts::LEAST_RUN as f64, PairCurve::FLOOR]
         .map(|number| number.to_string());
     let mut why = Vec::new();
     if shares.are_of_parts() {

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use super::characters::{Class, class, is_space, lower};
+use super::characters::{WordClass, class, is_space, lower};
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::memory;
@@ -72,7 +72,7 @@ pub fn for_each_gram(
             space = pushed > 0;
             continue;
         }
-        if !c.is_ascii() && class(c) == Class::Unseen {
+        if !c.is_ascii() && class(c) == WordClass::Unseen {
             continue;
         }
         if std::mem::take(&mut space) {

@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 
-use super::characters::{Class, Known, known};
+use super::characters::{Known, WordClass, known};
 
 /// The number of bytes that are copied at a time. It is greater than the length of a character with
 /// a space before and after it.
@@ -19,12 +19,12 @@ pub(super) struct Letters<'a> {
     text: &'a str,
     letters: &'a mut [u8],
     /// The current place of reading and writing.
-    at: Place,
+    at: LetterPlace,
     /// The place up to which words are complete. A word after this place may continue with the next
     /// characters.
-    whole: Place,
+    whole: LetterPlace,
     /// The place after which each character is as long as its output.
-    alike: Place,
+    alike: LetterPlace,
     /// Whether the last character is of a script without spaces, or a mark on such a character. In
     /// the output, a space follows it.
     alone: bool,
@@ -32,7 +32,7 @@ pub(super) struct Letters<'a> {
 
 /// A place in the text and the matching place in the output.
 #[derive(Debug, Clone, Copy, Default)]
-struct Place {
+struct LetterPlace {
     text: usize,
     letters: usize,
 }
@@ -40,7 +40,7 @@ struct Place {
 impl<'a> Letters<'a> {
     #[inline]
     pub(super) fn new(text: &'a str, letters: &'a mut [u8]) -> Self {
-        let [at, whole, alike] = [Place::default(); _];
+        let [at, whole, alike] = [LetterPlace::default(); _];
         Self { text, letters, at, whole, alike, alone: false }
     }
 
@@ -69,7 +69,7 @@ impl<'a> Letters<'a> {
     /// Takes a few ASCII characters and the two-byte letters and separators after them. Returns the
     /// number of bytes taken.
     #[inline]
-    fn take_short(&mut self, pairs: &Pairs) -> usize {
+    fn take_short(&mut self, pairs: &LowerPairs) -> usize {
         let text = &self.text.as_bytes()[self.at.text..];
         let letters = &mut self.letters[self.at.letters..];
         let Some(eight) = text.first_chunk::<AT_A_TIME>() else { return 0 };
@@ -91,26 +91,26 @@ impl<'a> Letters<'a> {
     fn take(&mut self) {
         let Some(c) = self.text[self.at.text..].chars().next() else { return };
         let Known { class, lower, .. } = known(c);
-        if class == Class::Unseen {
+        if class == WordClass::Unseen {
             return self.leave_out(c);
         }
-        let mark = matches!(class, Class::Mark | Class::AlphabeticMark);
+        let mark = matches!(class, WordClass::Mark | WordClass::AlphabeticMark);
         let open = self.is_open();
         self.find_whole();
         if self.alone && mark {
             // The mark belongs to the character before the space.
             self.at.letters -= 1;
-        } else if open && !self.alone && class == Class::Alone {
+        } else if open && !self.alone && class == WordClass::Alone {
             self.space();
         }
-        if class == Class::Alone || self.alone && !mark {
+        if class == WordClass::Alone || self.alone && !mark {
             self.whole = self.at;
         }
-        let separates = class == Class::Separator || class == Class::Mark && !open;
+        let separates = class == WordClass::Separator || class == WordClass::Mark && !open;
         let written = if separates { ' ' } else { lower };
         self.at.text += c.len_utf8();
         self.at.letters += written.encode_utf8(&mut self.letters[self.at.letters..]).len();
-        self.alone = if mark { self.alone } else { class == Class::Alone };
+        self.alone = if mark { self.alone } else { class == WordClass::Alone };
         if self.alone {
             self.space();
             self.take_alone();
@@ -164,8 +164,8 @@ impl<'a> Letters<'a> {
     fn find_whole(&mut self) {
         let since = &self.letters[self.alike.letters..self.at.letters];
         if let Some(last) = since.iter().rposition(|&byte| !is_of_word(byte)) {
-            let Place { text, letters } = self.alike;
-            self.whole = Place { text: text + last + 1, letters: letters + last + 1 };
+            let LetterPlace { text, letters } = self.alike;
+            self.whole = LetterPlace { text: text + last + 1, letters: letters + last + 1 };
         }
     }
 }
@@ -175,17 +175,17 @@ const PAIR: usize = 2;
 
 /// For each two-byte character, its lower case if that also has two bytes, or two spaces for a
 /// separator.
-type Pairs = [Option<[u8; PAIR]>; 1 << 11];
+type LowerPairs = [Option<[u8; PAIR]>; 1 << 11];
 
-fn pairs() -> &'static Pairs {
-    static PAIRS: OnceLock<Box<Pairs>> = OnceLock::new();
+fn pairs() -> &'static LowerPairs {
+    static PAIRS: OnceLock<Box<LowerPairs>> = OnceLock::new();
     PAIRS.get_or_init(|| {
         let mut pairs = Box::new([None; _]);
         for (slot, c) in pairs.iter_mut().zip('\0'..).skip(1 << 7) {
             let Known { class, lower, .. } = known(c);
             *slot = match class {
-                Class::Separator => Some([b' '; _]),
-                Class::Alphanumeric if lower.len_utf8() == PAIR => {
+                WordClass::Separator => Some([b' '; _]),
+                WordClass::Alphanumeric if lower.len_utf8() == PAIR => {
                     let mut bytes = [0; PAIR];
                     lower.encode_utf8(&mut bytes);
                     Some(bytes)
@@ -200,7 +200,7 @@ fn pairs() -> &'static Pairs {
 /// Returns the lower case of a two-byte character. Returns `None` if the bytes are not such a
 /// character, or if the character needs other handling.
 #[inline]
-fn lower_pair(pairs: &Pairs, [first, second]: [u8; PAIR]) -> Option<[u8; PAIR]> {
+fn lower_pair(pairs: &LowerPairs, [first, second]: [u8; PAIR]) -> Option<[u8; PAIR]> {
     let code = usize::from(first & 0x1f) << 6 | usize::from(second & 0x3f);
     if first & 0xe0 == 0xc0 { pairs[code] } else { None }
 }
@@ -211,7 +211,7 @@ fn lower_pair(pairs: &Pairs, [first, second]: [u8; PAIR]) -> Option<[u8; PAIR]> 
 fn space_alone([first, second, third]: [u8; 3]) -> Option<[u8; 4]> {
     let bits = |byte: u8| u32::from(byte & 0x3f);
     let c = char::from_u32(u32::from(first & 0xf) << 12 | bits(second) << 6 | bits(third))?;
-    (first & 0xf0 == 0xe0 && known(c).class == Class::Alone).then_some([first, second, third, b' '])
+    (first & 0xf0 == 0xe0 && known(c).class == WordClass::Alone).then_some([first, second, third, b' '])
 }
 
 /// Reports whether a byte of the output is part of a word.
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn characters_alone_have_no_other_case() {
-        let alone = ('\0'..=char::MAX).filter(|&c| class(c) == Class::Alone);
+        let alone = ('\0'..=char::MAX).filter(|&c| class(c) == WordClass::Alone);
         for c in alone {
             assert_eq!(lower(c), c, "{c:?}");
         }

@@ -1,7 +1,7 @@
 //! Long texts in the packed form in which the server stores them. The thread that reads a text
 //! unpacks it, all of it ([`Packed`]) or only its beginning ([`UnpackedBeginning`]).
 
-use super::pglz::{self, Progress};
+use super::pglz::{self, Unpacking};
 use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::memory;
@@ -17,7 +17,7 @@ pub enum Packing {
 
 /// A packed text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Packed<B = Vec<u8>> {
+pub struct PackedText<B = Vec<u8>> {
     /// The stored bytes.
     pub bytes: B,
     /// The length of the unpacked text in bytes, as the server states it.
@@ -26,7 +26,7 @@ pub struct Packed<B = Vec<u8>> {
     pub packing: Packing,
 }
 
-impl<B: AsRef<[u8]>> Packed<B> {
+impl<B: AsRef<[u8]>> PackedText<B> {
     /// Writes the text to `text`, replacing its content. Fails with [`Error::Damaged`] if the
     /// stored bytes are invalid, or with [`Error::NotText`] if the unpacked bytes are not UTF-8.
     pub fn unpack(&self, text: &mut String, stop: &Stop) -> Result<()> {
@@ -34,7 +34,7 @@ impl<B: AsRef<[u8]>> Packed<B> {
         bytes.clear();
         memory::reserve(&mut bytes, self.len, "unpacking a text")?;
         bytes.resize(self.len, 0);
-        self.unpack_until(&mut Progress::default(), &mut bytes, self.len, stop)?;
+        self.unpack_until(&mut Unpacking::default(), &mut bytes, self.len, stop)?;
         *text = String::from_utf8(bytes).map_err(|_| Error::NotText)?;
         Ok(())
     }
@@ -42,7 +42,7 @@ impl<B: AsRef<[u8]>> Packed<B> {
     /// Goes on until `until` bytes are unpacked, or more. `bytes` is as long as the text.
     fn unpack_until(
         &self,
-        progress: &mut Progress,
+        progress: &mut Unpacking,
         bytes: &mut [u8],
         until: usize,
         stop: &Stop,
@@ -52,7 +52,7 @@ impl<B: AsRef<[u8]>> Packed<B> {
             Packing::Pglz => pglz::unpack_until(packed, progress, bytes, until, stop)?,
             // A block is unpacked as a whole.
             Packing::Lz4 => {
-                *progress = Progress { taken: packed.len(), at: self.len };
+                *progress = Unpacking { taken: packed.len(), at: self.len };
                 lz4_flex::block::decompress_into(packed, bytes).is_ok_and(|written| written == self.len)
             }
         };
@@ -62,14 +62,14 @@ impl<B: AsRef<[u8]>> Packed<B> {
 
 /// A text as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stored<'a> {
+pub enum StoredText<'a> {
     /// A text that is not packed.
     Plain(&'a str),
     /// A packed text.
-    Packed(Packed<&'a [u8]>),
+    Packed(PackedText<&'a [u8]>),
 }
 
-impl Stored<'_> {
+impl StoredText<'_> {
     /// Returns the length of the text in bytes.
     pub fn bytes(&self) -> usize {
         match self {
@@ -98,7 +98,7 @@ impl Stored<'_> {
 pub struct UnpackedBeginning {
     /// The unpacked bytes, and others after them.
     bytes: Vec<u8>,
-    progress: Progress,
+    progress: Unpacking,
 }
 
 impl UnpackedBeginning {
@@ -107,7 +107,7 @@ impl UnpackedBeginning {
 
     /// Starts with another text.
     pub fn restart(&mut self) {
-        self.progress = Progress::default();
+        self.progress = Unpacking::default();
         if self.bytes.len() > Self::KEPT {
             self.bytes = Vec::new();
         }
@@ -118,23 +118,23 @@ impl UnpackedBeginning {
     /// [`Packed::unpack`] does, if this shows in the part of the text that was unpacked.
     pub fn piece<'a>(
         &'a mut self,
-        text: &Stored<'a>,
+        text: &StoredText<'a>,
         from: usize,
         until: usize,
         stop: &Stop,
     ) -> Result<&'a str> {
         let packed = match text {
-            Stored::Plain(text) => {
+            StoredText::Plain(text) => {
                 let end = text.ceil_char_boundary(until.min(text.len()));
                 return text.get(from..end).ok_or(Error::NotText);
             }
-            Stored::Packed(packed) => packed,
+            StoredText::Packed(packed) => packed,
         };
         if let Some(missing) = packed.len.checked_sub(self.bytes.len()) {
             memory::reserve(&mut self.bytes, missing, "unpacking a text")?;
             self.bytes.resize(packed.len, 0);
         }
-        if self.progress.at < until.min(packed.len) || self.progress == Progress::default() {
+        if self.progress.at < until.min(packed.len) || self.progress == Unpacking::default() {
             packed.unpack_until(&mut self.progress, &mut self.bytes[..packed.len], until, stop)?;
         }
         let is_whole = self.progress.at == packed.len;
@@ -156,7 +156,7 @@ mod tests {
 
     fn unpacked(bytes: &[u8], len: usize, packing: Packing) -> Result<String> {
         let mut text = "what was there before".to_owned();
-        Packed { bytes: bytes.to_vec(), len, packing }.unpack(&mut text, &Stop::default()).map(|()| text)
+        PackedText { bytes: bytes.to_vec(), len, packing }.unpack(&mut text, &Stop::default()).map(|()| text)
     }
 
     #[test]
@@ -172,7 +172,7 @@ mod tests {
     }
 
     /// Returns what is read of a text in pieces that end at or after every `step` bytes.
-    fn in_pieces(text: &Stored<'_>, step: usize) -> Result<String> {
+    fn in_pieces(text: &StoredText<'_>, step: usize) -> Result<String> {
         let (mut beginning, mut all) = (UnpackedBeginning::default(), String::new());
         for until in (0..text.bytes() + step).step_by(step) {
             let piece = beginning.piece(text, all.len(), until, &Stop::default())?;
@@ -189,10 +189,10 @@ mod tests {
         // An item for each byte.
         let bytewise: Vec<u8> = text.as_bytes().chunks(8).flat_map(|bytes| [&[0], bytes].concat()).collect();
         let lz4: &[u8] = b"\x63abcd\xc3\xa9\x06\x00\x50bcd\xc3\xa9";
-        let of = |bytes, packing| Stored::Packed(Packed { bytes, len: text.len(), packing });
+        let of = |bytes, packing| StoredText::Packed(PackedText { bytes, len: text.len(), packing });
         let (pglz, bytewise, lz4) =
             (of(pglz, Packing::Pglz), of(&bytewise, Packing::Pglz), of(lz4, Packing::Lz4));
-        for stored in [pglz, bytewise, lz4, Stored::Plain(&text)] {
+        for stored in [pglz, bytewise, lz4, StoredText::Plain(&text)] {
             for step in 1..30 {
                 assert_eq!(in_pieces(&stored, step).as_ref(), Ok(&text));
             }
@@ -213,12 +213,12 @@ mod tests {
             (b"\x00a\xc3", 2, Packing::Pglz, Error::NotText),
             (b"\x20a\xc3", 2, Packing::Lz4, Error::NotText),
         ] {
-            let stored = Stored::Packed(Packed { bytes, len, packing });
+            let stored = StoredText::Packed(PackedText { bytes, len, packing });
             assert_eq!(in_pieces(&stored, 1), Err(expected));
         }
         // After the piece that was asked for, bytes may be anything.
         let bytes: &[u8] = b"\x00abcdefgh\xff\xff\xff\xff";
-        let stored = Stored::Packed(Packed { bytes, len: 100, packing: Packing::Pglz });
+        let stored = StoredText::Packed(PackedText { bytes, len: 100, packing: Packing::Pglz });
         let mut beginning = UnpackedBeginning::default();
         assert_eq!(beginning.piece(&stored, 0, 3, &Stop::default()), Ok("abcdefgh"));
         assert_eq!(beginning.piece(&stored, 3, 9, &Stop::default()), Err(Error::Damaged));

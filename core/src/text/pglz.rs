@@ -10,7 +10,7 @@ use crate::executor::Stop;
 
 /// How far a value is unpacked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Progress {
+pub struct Unpacking {
     /// The number of packed bytes that were read.
     pub taken: usize,
     /// The number of unpacked bytes.
@@ -21,7 +21,7 @@ pub struct Progress {
 /// as `bytes` or `packed` is not valid pglz. O(bytes).
 #[cfg(test)]
 pub fn unpack(packed: &[u8], bytes: &mut [u8], stop: &Stop) -> Result<bool> {
-    unpack_until(packed, &mut Progress::default(), bytes, bytes.len(), stop)
+    unpack_until(packed, &mut Unpacking::default(), bytes, bytes.len(), stop)
 }
 
 /// Goes on from `progress` until `until` bytes are unpacked, or somewhat more. The bytes after
@@ -29,13 +29,13 @@ pub fn unpack(packed: &[u8], bytes: &mut [u8], stop: &Stop) -> Result<bool> {
 /// `bytes`, or that `packed` is not valid pglz.
 pub fn unpack_until(
     all: &[u8],
-    progress: &mut Progress,
+    progress: &mut Unpacking,
     bytes: &mut [u8],
     until: usize,
     stop: &Stop,
 ) -> Result<bool> {
     const CHECK_EVERY: usize = 1 << 16;
-    let Progress { taken, mut at } = *progress;
+    let Unpacking { taken, mut at } = *progress;
     let (mut packed, mut check_at) = (all.get(taken..).unwrap_or_default(), at);
     let until = until.min(bytes.len());
     while at < until
@@ -82,7 +82,7 @@ pub fn unpack_until(
             at += length;
         }
     }
-    *progress = Progress { taken: all.len() - packed.len(), at };
+    *progress = Unpacking { taken: all.len() - packed.len(), at };
     // All of one means all of the other.
     Ok((at == bytes.len()) == packed.is_empty())
 }
@@ -185,7 +185,7 @@ mod tests {
         #[test]
         fn piece_by_piece_is_the_same(items in items(), step in 1..500usize) {
             let (bytes, packed) = pack(&items);
-            let (mut out, mut progress) = (vec![0xee; bytes.len()], Progress::default());
+            let (mut out, mut progress) = (vec![0xee; bytes.len()], Unpacking::default());
             for until in (0..bytes.len() + step).step_by(step) {
                 let valid = unpack_until(&packed, &mut progress, &mut out, until, &Stop::default()).unwrap();
                 prop_assert!(valid && progress.at >= until.min(bytes.len()));

@@ -135,7 +135,7 @@ fn is_continuation(c: char) -> bool {
 
 /// A terminator with all terminators and closing marks that follow it directly.
 #[derive(Debug)]
-pub struct Marks {
+pub struct Terminators {
     /// The first terminator. `at` is its place in bytes.
     first: char,
     at: usize,
@@ -151,7 +151,7 @@ pub struct Marks {
     closes: bool,
 }
 
-impl Marks {
+impl Terminators {
     /// Reads the marks from the terminator `first` on. `behind` is the position after `first`.
     pub fn new(text: &str, open: &OpenMarks, behind: Position, first: char) -> Self {
         let at = behind.byte - first.len_utf8();

@@ -15,7 +15,7 @@
 use super::characters::is_space;
 use super::lines::{Line, LineLayout, is_break, lines};
 use super::list_markers::{bullet, symbol};
-use super::sentence_marks::{Marks, OpenMarks, is_terminator};
+use super::sentence_marks::{OpenMarks, Terminators, is_terminator};
 use super::spans::{Position, Span};
 use super::width::width_of;
 use crate::error::Result;
@@ -88,7 +88,7 @@ pub fn for_each_sentence(text: &str, stop: &Stop, mut each: impl FnMut(Span) -> 
         at = at.after(c);
         if is_terminator(c) {
             // Marks that directly follow each other are handled together.
-            let marks = Marks::new(text, &open, at, c);
+            let marks = Terminators::new(text, &open, at, c);
             for c in text[at.byte..marks.end].chars() {
                 open.take(text, at, c);
                 at = at.after(c);

@@ -25,15 +25,15 @@ const AT_ONCE: usize = 16;
 pub(super) const MOST_WORDS: usize = (BLOCK + AT_ONCE) / 2;
 
 /// The beginning and the end of each word in a text.
-pub(super) type Places = [[usize; 2]; MOST_WORDS];
+pub(super) type WordPlaces = [[usize; 2]; MOST_WORDS];
 
 /// A bit for each byte of a block.
 type Bits = [u64; BLOCK / ascii::CHARACTERS];
 
 /// Cuts text into blocks of words.
 #[derive(Debug)]
-pub(super) struct Blocks {
-    kernel: ascii::Kernel,
+pub(super) struct BlockCutter {
+    kernel: ascii::LowerKernel,
     /// A bit for each byte of the block, which is set if the byte is part of a word.
     bits: Bits,
     /// A buffer for text that is not all ASCII, before it is copied into a block.
@@ -41,14 +41,14 @@ pub(super) struct Blocks {
 }
 
 /// The result of one cut.
-pub(super) struct Cut {
+pub(super) struct CutWords {
     /// The number of bytes of the text that were taken.
     pub(super) taken: usize,
     /// The number of words in the block.
     pub(super) words: usize,
 }
 
-impl Blocks {
+impl BlockCutter {
     pub(super) fn new() -> Self {
         Self { kernel: ascii::kernel(), bits: [0; _], letters: [0; _] }
     }
@@ -60,8 +60,8 @@ impl Blocks {
         &mut self,
         text: &str,
         block: &mut Vec<u8>,
-        places: &mut Places,
-    ) -> Result<Option<Cut>> {
+        places: &mut WordPlaces,
+    ) -> Result<Option<CutWords>> {
         memory::reserve(block, BLOCK + BEHIND.len(), "reading words")?;
         block.clear();
         let taken = match ascii_words(text.as_bytes()) {
@@ -82,7 +82,7 @@ impl Blocks {
         (self.kernel)(block, &mut self.bits[..bits]);
         let words = self.find_words(block.len(), places);
         block.extend_from_slice(BEHIND);
-        Ok(Some(Cut { taken, words }))
+        Ok(Some(CutWords { taken, words }))
     }
 
     /// Finds the runs of letters and digits in a block of `bytes` bytes. Writes the beginning and
@@ -90,7 +90,7 @@ impl Blocks {
     /// beginning or an end is a change of the bits. The code does not branch on single changes: the
     /// processor has to predict only the number of changes in 64 bytes.
     #[inline]
-    fn find_words(&self, bytes: usize, places: &mut Places) -> usize {
+    fn find_words(&self, bytes: usize, places: &mut WordPlaces) -> usize {
         let changes = places.as_flattened_mut();
         let mut count = 0;
         let mut before = 0u64;

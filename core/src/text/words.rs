@@ -5,8 +5,8 @@
 //! is a word. Combining marks belong to the character before them. Format characters, which nobody
 //! sees, are left out. One pass, O(bytes).
 
-use super::characters::{Class, Known, class, is_space, known};
-use super::word_blocks::{BEHIND, Blocks, Cut, MOST_WORDS, Places};
+use super::characters::{Known, WordClass, class, is_space, known};
+use super::word_blocks::{BEHIND, BlockCutter, CutWords, MOST_WORDS, WordPlaces};
 use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::memory;
@@ -19,7 +19,7 @@ const DOING: &str = "reading words";
 /// with [`crate::error::Error::Stopped`].
 pub fn for_each_word(
     text: &str,
-    space: &mut Space,
+    space: &mut WordScratch,
     stop: &Stop,
     mut each: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
@@ -33,13 +33,13 @@ pub fn for_each_word(
 /// number of bytes from the start of a word.
 pub fn for_each_words(
     text: &str,
-    space: &mut Space,
+    space: &mut WordScratch,
     stop: &Stop,
     mut each: impl FnMut(&[u8], &[[usize; 2]]) -> Result<()>,
 ) -> Result<()> {
     let (block, places) = space.parts()?;
     let mut next_check = CHECK_EVERY;
-    let mut blocks = Blocks::new();
+    let mut blocks = BlockCutter::new();
     let mut at = 0;
     while at < text.len() {
         if at >= next_check {
@@ -68,7 +68,7 @@ pub fn for_text_of_signs(text: &str, stop: &Stop, each: impl FnOnce(&[u8]) -> Re
             stop.check()?;
             next_check = at + CHECK_EVERY;
         }
-        if !is_space(c) && class(c) != Class::Unseen {
+        if !is_space(c) && class(c) != WordClass::Unseen {
             memory::extend(&mut signs, c.encode_utf8(&mut [0; 4]).as_bytes(), DOING)?;
         }
     }
@@ -80,15 +80,15 @@ const CHECK_EVERY: usize = 1 << 16;
 
 /// Memory for words, which can be reused for further texts.
 #[derive(Debug, Default)]
-pub struct Space {
+pub struct WordScratch {
     /// The lower-cased text of some words.
     text: Vec<u8>,
     /// The places where words begin and end in `text`.
     places: Vec<[usize; 2]>,
 }
 
-impl Space {
-    fn parts(&mut self) -> Result<(&mut Vec<u8>, &mut Places)> {
+impl WordScratch {
+    fn parts(&mut self) -> Result<(&mut Vec<u8>, &mut WordPlaces)> {
         if self.places.is_empty() {
             self.places = memory::filled([0; 2], MOST_WORDS, DOING)?;
         }
@@ -100,7 +100,7 @@ impl Space {
 
 /// Cuts the word at the start of `text` one character at a time, because the word is too long for a
 /// block.
-fn long_word(text: &str, word: &mut Vec<u8>, places: &mut Places, stop: &Stop) -> Result<Cut> {
+fn long_word(text: &str, word: &mut Vec<u8>, places: &mut WordPlaces, stop: &Stop) -> Result<CutWords> {
     const LONGEST: usize = 4;
     word.clear();
     let mut taken = 0;
@@ -114,25 +114,25 @@ fn long_word(text: &str, word: &mut Vec<u8>, places: &mut Places, stop: &Stop) -
         }
         let Known { class, lower, .. } = known(c);
         let belongs = match class {
-            Class::Separator => false,
-            Class::Unseen | Class::Mark | Class::AlphabeticMark => true,
-            Class::Alphanumeric => !alone,
-            Class::Alone => word.is_empty(),
+            WordClass::Separator => false,
+            WordClass::Unseen | WordClass::Mark | WordClass::AlphabeticMark => true,
+            WordClass::Alphanumeric => !alone,
+            WordClass::Alone => word.is_empty(),
         };
         if !belongs {
             break;
         }
         taken += c.len_utf8();
-        if class == Class::Unseen {
+        if class == WordClass::Unseen {
             continue;
         }
-        alone |= class == Class::Alone;
+        alone |= class == WordClass::Alone;
         word.extend_from_slice(lower.encode_utf8(&mut [0; LONGEST]).as_bytes());
     }
     places[0] = [0, word.len()];
     let words = usize::from(!word.is_empty());
     word.extend_from_slice(BEHIND);
-    Ok(Cut { taken, words })
+    Ok(CutWords { taken, words })
 }
 
 /// Returns the words of a text as separate strings.
@@ -145,7 +145,7 @@ fn long_word(text: &str, word: &mut Vec<u8>, places: &mut Places, stop: &Stop) -
 /// ```
 pub fn words(text: &str) -> Vec<String> {
     let mut all = Vec::new();
-    let done = for_each_word(text, &mut Space::default(), &Stop::default(), |word| {
+    let done = for_each_word(text, &mut WordScratch::default(), &Stop::default(), |word| {
         all.push(String::from_utf8_lossy(word).into_owned());
         Ok(())
     });
@@ -191,21 +191,21 @@ mod tests {
     fn words_by_definition(text: &str) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         let (mut open, mut alone) = (false, false);
-        for c in text.chars().filter(|&c| class(c) != Class::Unseen) {
+        for c in text.chars().filter(|&c| class(c) != WordClass::Unseen) {
             let class = class(c);
-            let mark = matches!(class, Class::Mark | Class::AlphabeticMark);
+            let mark = matches!(class, WordClass::Mark | WordClass::AlphabeticMark);
             if open && mark {
                 all.last_mut().expect("open").push(lower(c));
                 continue;
             }
             match class {
-                Class::Separator | Class::Unseen | Class::Mark => open = false,
+                WordClass::Separator | WordClass::Unseen | WordClass::Mark => open = false,
                 _ => {
-                    if !open || alone || class == Class::Alone {
+                    if !open || alone || class == WordClass::Alone {
                         all.push(String::new());
                     }
                     all.last_mut().expect("begun").push(lower(c));
-                    (open, alone) = (true, class == Class::Alone);
+                    (open, alone) = (true, class == WordClass::Alone);
                 }
             }
         }

@@ -24,7 +24,7 @@ const ROOT: u32 = 0;
 /// The substrings that end at the same places. They are those suffixes of the longest substring
 /// that are longer than all substrings of the linked state.
 #[derive(Debug, Clone, Copy)]
-struct State {
+struct AutomatonState {
     /// The length of the longest substring.
     length: u32,
     /// The state of the longest suffix that also ends at other places.
@@ -40,7 +40,7 @@ struct State {
     others: u32,
 }
 
-impl State {
+impl AutomatonState {
     fn new(length: u32, link: u32, text: u32) -> Self {
         Self { length, link, text, character: NO_CHARACTER, to: NONE, others: NO_CHARACTER }
     }
@@ -68,7 +68,7 @@ pub struct Match {
 /// The substrings of some texts.
 #[derive(Debug)]
 pub struct SuffixAutomaton {
-    states: Vec<State>,
+    states: Vec<AutomatonState>,
     edges: HashTable<Transition>,
 }
 
@@ -76,14 +76,14 @@ impl SuffixAutomaton {
     /// Creates an automaton without texts.
     pub fn new() -> Result<Self> {
         let mut states = Vec::new();
-        memory::push(&mut states, State::new(0, NONE, NONE), DOING)?;
+        memory::push(&mut states, AutomatonState::new(0, NONE, NONE), DOING)?;
         Ok(Self { states, edges: HashTable::new() })
     }
 
     /// Removes all texts and keeps the memory.
     pub fn clear(&mut self) {
         self.states.truncate(1);
-        self.states[0] = State::new(0, NONE, NONE);
+        self.states[0] = AutomatonState::new(0, NONE, NONE);
         self.edges.clear();
     }
 
@@ -200,7 +200,7 @@ impl SuffixAutomaton {
         }
     }
 
-    fn add_state(&mut self, state: State) -> Result<u32> {
+    fn add_state(&mut self, state: AutomatonState) -> Result<u32> {
         const MOST: usize = (u32::MAX - 1) as usize;
         if self.states.len() >= MOST {
             return Err(Error::TooMany { what: "characters to be indexed", limit: MOST as u64 / 2 });
@@ -216,7 +216,7 @@ impl SuffixAutomaton {
             // Another text contains the extended text.
             return if self.states[to as usize].length == length { Ok(to) } else { self.split(last, c, to) };
         }
-        let new = self.add_state(State::new(length, ROOT, text))?;
+        let new = self.add_state(AutomatonState::new(length, ROOT, text))?;
         let mut from = last;
         while from != NONE {
             if let Some(to) = self.step(from, c) {
@@ -236,7 +236,7 @@ impl SuffixAutomaton {
     fn split(&mut self, from: u32, c: u32, whole: u32) -> Result<u32> {
         let length = self.states[from as usize].length + 1;
         let original = self.states[whole as usize];
-        let part = self.add_state(State { length, others: NO_CHARACTER, ..original })?;
+        let part = self.add_state(AutomatonState { length, others: NO_CHARACTER, ..original })?;
         let mut next = original.others;
         while let Some(&edge) = (next != NO_CHARACTER).then(|| self.other(whole, next)).flatten() {
             self.add_edge(part, edge.character, edge.to)?;

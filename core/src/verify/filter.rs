@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::column::DOING;
-use super::runs::Runs;
+use super::runs::CommonRuns;
 use super::windows::{Polynomials, WindowedText, fingerprint};
 use crate::error::Result;
 use crate::executor::Stop;
@@ -37,7 +37,7 @@ pub struct Filter {
     found: Vec<u64>,
     polynomials: Polynomials,
     /// The runs of characters that both texts have. Each run is covered by consecutive windows.
-    pub runs: Runs,
+    pub runs: CommonRuns,
     /// The sketch of the text that the filter was set to.
     pub left: Sketch,
     /// The sketch of the other text.

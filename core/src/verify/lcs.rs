@@ -16,7 +16,7 @@
 
 use super::column::WORD;
 use super::lcs_band::Band;
-pub use super::lcs_bounds::Bounds;
+pub use super::lcs_bounds::LengthBounds;
 use super::lcs_greedy::{Greedy, Reached, common_prefix, common_suffix};
 pub use super::lcs_shares::{containment, resemblance};
 pub use super::lcs_symbols::symbols;
@@ -82,7 +82,13 @@ impl Lcs {
     /// assert_eq!((of(LcsBounds::default())?, of(LcsBounds::least(6))?), (Some(5), None));
     /// # Ok::<(), neardup_core::Error>(())
     /// ```
-    pub fn length(&mut self, a: &[u32], b: &[u32], bounds: Bounds, stop: &Stop) -> Result<Option<usize>> {
+    pub fn length(
+        &mut self,
+        a: &[u32],
+        b: &[u32],
+        bounds: LengthBounds,
+        stop: &Stop,
+    ) -> Result<Option<usize>> {
         let shorter = a.len().min(b.len());
         if bounds.least > shorter {
             return Ok(None);
@@ -174,7 +180,7 @@ impl Lcs {
         &mut self,
         a: &[u32],
         b: &[u32],
-        bounds: Bounds,
+        bounds: LengthBounds,
         stop: &Stop,
         mut each: impl FnMut(usize, usize),
     ) -> Result<bool> {
@@ -250,7 +256,7 @@ mod tests {
         for least in [0, expected / 2, expected.saturating_sub(1), expected, expected + 1, usize::MAX] {
             let wanted = (expected >= least).then_some(expected);
             for known in [0, expected / 2, expected] {
-                let bounds = Bounds { least, known };
+                let bounds = LengthBounds { least, known };
                 assert_eq!(lcs.length(a, b, bounds, &stop).unwrap(), wanted, "{bounds:?}");
                 assert_eq!(lcs.length(b, a, bounds, &stop).unwrap(), wanted, "{bounds:?}");
             }
@@ -258,10 +264,12 @@ mod tests {
         let mut found = Vec::new();
         for (least, known) in [(expected, 0), (0, expected / 2), (0, expected)] {
             found.clear();
-            assert!(lcs.matches(a, b, Bounds { least, known }, &stop, |x, y| found.push((x, y))).unwrap());
+            assert!(
+                lcs.matches(a, b, LengthBounds { least, known }, &stop, |x, y| found.push((x, y))).unwrap()
+            );
             assert_eq!(found, rule);
         }
-        let more = Bounds::least(expected + 1);
+        let more = LengthBounds::least(expected + 1);
         assert!(!lcs.matches(a, b, more, &stop, |_, _| panic!("too few")).unwrap());
         if a.is_empty() || b.is_empty() {
             return;
@@ -371,17 +379,26 @@ mod tests {
             let mut edited = text.clone();
             (0..100).for_each(|n| edited[n * 2000] = u32::from('x'));
             let most = Some(text.len() - 100);
-            assert_eq!(lcs.length(&text, &edited, Bounds::default(), &stop).unwrap(), most);
+            assert_eq!(lcs.length(&text, &edited, LengthBounds::default(), &stop).unwrap(), most);
             let mut matched = 0;
-            lcs.matches(&text, &edited, Bounds::default(), &stop, |_, _| matched += 1).unwrap();
+            lcs.matches(&text, &edited, LengthBounds::default(), &stop, |_, _| matched += 1).unwrap();
             assert_eq!(Some(matched), most);
-            assert_eq!(lcs.length(&text, &text, Bounds::default(), &stop).unwrap(), Some(text.len()));
-            assert_eq!(lcs.length(&text, &text[1000..5000], Bounds::default(), &stop).unwrap(), Some(4000));
-            assert_eq!(lcs.length(&text, &[u32::from('x'); 900], Bounds::default(), &stop).unwrap(), Some(0));
+            assert_eq!(lcs.length(&text, &text, LengthBounds::default(), &stop).unwrap(), Some(text.len()));
+            assert_eq!(
+                lcs.length(&text, &text[1000..5000], LengthBounds::default(), &stop).unwrap(),
+                Some(4000)
+            );
+            assert_eq!(
+                lcs.length(&text, &[u32::from('x'); 900], LengthBounds::default(), &stop).unwrap(),
+                Some(0)
+            );
             let reversed: Vec<u32> = text.iter().rev().copied().collect();
-            assert_eq!(lcs.length(&text, &reversed, Bounds::least(text.len() - 4000), &stop).unwrap(), None);
+            assert_eq!(
+                lcs.length(&text, &reversed, LengthBounds::least(text.len() - 4000), &stop).unwrap(),
+                None
+            );
             stop.request();
-            assert_eq!(lcs.length(&text, &reversed, Bounds::default(), &stop), Err(Error::Stopped));
+            assert_eq!(lcs.length(&text, &reversed, LengthBounds::default(), &stop), Err(Error::Stopped));
         }
     }
 

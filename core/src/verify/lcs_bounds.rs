@@ -14,14 +14,14 @@
 /// # Ok::<(), neardup_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Bounds {
+pub struct LengthBounds {
     /// The least length that the caller wants.
     pub least: usize,
     /// A length that the subsequence certainly has at least; 0 if nothing is known.
     pub known: usize,
 }
 
-impl Bounds {
+impl LengthBounds {
     /// Requires `least` characters; nothing is known.
     ///
     /// ```

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::simd::shared_blocks::{self, Compared};
+use crate::simd::shared_blocks::{self, BlocksCompared};
 
 /// The numbers of tokens that both texts share and that each text has.
 ///
@@ -13,7 +13,7 @@ use crate::simd::shared_blocks::{self, Compared};
 /// assert_eq!((shared, left), (2, 6));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct SharedTokens {
+pub struct TokenOverlap {
     /// The tokens in both texts.
     pub shared: u32,
     /// The tokens in the left text.
@@ -22,7 +22,7 @@ pub struct SharedTokens {
     pub right: u32,
 }
 
-impl From<[u32; 3]> for SharedTokens {
+impl From<[u32; 3]> for TokenOverlap {
     fn from([shared, left, right]: [u32; 3]) -> Self {
         Self { shared, left, right }
     }
@@ -65,7 +65,7 @@ pub fn disjoint(a: &[u32], b: &[u32]) -> bool {
 /// Merges in blocks. After each block it checks whether `need` can still be reached.
 fn merge(a: &[u32], b: &[u32], need: usize) -> Option<usize> {
     const BLOCK: usize = 16;
-    let Compared { left: mut i, right: mut j, mut shared } = shared_blocks::kernel()(a, b, need)?;
+    let BlocksCompared { left: mut i, right: mut j, mut shared } = shared_blocks::kernel()(a, b, need)?;
     while i < a.len() && j < b.len() {
         if shared + (a.len() - i).min(b.len() - j) < need {
             return None;

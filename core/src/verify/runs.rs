@@ -17,9 +17,9 @@ struct CommonRun {
 
 /// Runs, ordered by their places in the right text.
 #[derive(Debug, Default)]
-pub struct Runs(Vec<CommonRun>);
+pub struct CommonRuns(Vec<CommonRun>);
 
-impl Runs {
+impl CommonRuns {
     /// Removes all runs.
     pub fn clear(&mut self) {
         self.0.clear();
@@ -61,7 +61,7 @@ impl Runs {
 mod tests {
     use super::*;
     use crate::executor::Stop;
-    use crate::verify::lcs::{Bounds, Lcs};
+    use crate::verify::lcs::{Lcs, LengthBounds};
     use proptest::prelude::*;
 
     proptest! {
@@ -72,7 +72,7 @@ mod tests {
             b in prop::collection::vec(0..3u32, 0..60),
             starts in prop::collection::vec((0..60usize, 0..60usize, 1..20usize), 0..50),
         ) {
-            let mut runs = Runs::default();
+            let mut runs = CommonRuns::default();
             let mut starts = starts;
             starts.sort_unstable_by_key(|&(_, right, _)| right);
             for (left, right, most) in starts {
@@ -80,14 +80,14 @@ mod tests {
                 runs.add(left, right, equal.take(most).count()).unwrap();
             }
             let common = runs.common();
-            let length = Lcs::default().length(&a, &b, Bounds::default(), &Stop::default()).unwrap();
+            let length = Lcs::default().length(&a, &b, LengthBounds::default(), &Stop::default()).unwrap();
             prop_assert!(Some(common) <= length);
         }
     }
 
     #[test]
     fn runs_that_overlap_count_once() {
-        let mut runs = Runs::default();
+        let mut runs = CommonRuns::default();
         for (left, right, length) in [(0, 0, 10), (30, 12, 5), (8, 20, 10), (25, 28, 4)] {
             runs.add(left, right, length).unwrap();
         }

@@ -41,7 +41,10 @@ pub fn methods() -> Vec<(&'static str, Box<dyn Method>)> {
         (
             "tlcs",
             Box::new(Tlcs {
-                signatures: sentence::Parameters { smallest: 1, ..sentence::Parameters::default() },
+                signatures: sentence::SignatureParameters {
+                    smallest: 1,
+                    ..sentence::SignatureParameters::default()
+                },
                 rules: StopRules::default(),
                 parameters: Parameters::default(),
                 thresholds: Thresholds { resemblance: 0.28, containment: Some(0.7) },

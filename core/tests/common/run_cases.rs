@@ -7,7 +7,7 @@ use neardup_core::methods::repeats;
 use neardup_core::resources::Resources;
 use neardup_core::runs::cut::{CutText, Cutting};
 use neardup_core::runs::located::RepeatedRun;
-use neardup_core::runs::{Parameters, Unit};
+use neardup_core::runs::{RunParameters, Unit};
 use neardup_core::storage::files::MemoryFiles;
 use neardup_core::{Corpus, Document, Tokenizer};
 use proptest::prelude::*;
@@ -42,14 +42,14 @@ impl Case {
         with(&mut Reading::new(&mut corpus, &mut Quiet, resources))
     }
 
-    pub(crate) fn runs(&self, parameters: &Parameters, threads: usize, budget: usize) -> Vec<RepeatedRun> {
+    pub(crate) fn runs(&self, parameters: &RunParameters, threads: usize, budget: usize) -> Vec<RepeatedRun> {
         let mut found = self.read(threads, budget, |reading| repeats::runs(parameters, reading).unwrap());
         std::iter::from_fn(|| found.next(&PlainThreads(1)).unwrap()).collect()
     }
 
     pub(crate) fn cut(
         &self,
-        parameters: &Parameters,
+        parameters: &RunParameters,
         cutting: Cutting,
         threads: usize,
         budget: usize,
@@ -115,7 +115,7 @@ prop_compose! {
         min_share in prop::option::weighted(0.3, prop_oneof![Just(0.5), Just(1.0), Just(1.0 / 3.0)]),
         within_documents: bool,
         keeps_first: bool,
-    ) -> Parameters {
-        Parameters { unit, tokenizer, min_tokens, min_documents, min_share, within_documents, keeps_first }
+    ) -> RunParameters {
+        RunParameters { unit, tokenizer, min_tokens, min_documents, min_share, within_documents, keeps_first }
     }
 }

@@ -233,7 +233,7 @@ SQL
 q >/dev/null <<SQL
 SET client_min_messages = warning;
 SELECT setseed((${NEARDUP_SEED:-1} % 1000) / 1000.0);
-INSERT INTO random_joins SELECT d.* FROM generate_series(1, ${NEARDUP_JOINS:-400}) n, LATERAL (SELECT some_query() WHERE n > 0 OFFSET 0) s(query), differ(query) d;
+INSERT INTO random_joins SELECT d.* FROM generate_series(1, ${NEARDUP_JOINS:-$(cases 400 120)}) n, LATERAL (SELECT some_query() WHERE n > 0 OFFSET 0) s(query), differ(query) d;
 SQL
 expect_sql 'joins at random' '' 'SELECT wrong FROM random_joins WHERE wrong IS NOT NULL LIMIT 5'
 expect_sql 'joins of each kind' $'Anti|t\nFull|t\nInner|t\nLeft|t\nSemi|t' \

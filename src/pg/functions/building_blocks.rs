@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use pgrx::pg_sys::Datum;
 
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_function};
 use crate::pg::server::checks;
 use crate::pg::server::encoding;
 use crate::pg::server::error::Result;
@@ -17,7 +17,7 @@ use neardup_core::features::sets::collect::Collector;
 use neardup_core::features::tokens::{Document, Scratch, Token, for_each_token};
 use neardup_core::features::{FeatureSpec, Tokenizer};
 use neardup_core::memory;
-use neardup_core::text::words::{Space, for_each_word};
+use neardup_core::text::words::{WordScratch, for_each_word};
 use neardup_core::verify::edit;
 use neardup_core::verify::measure::Measure;
 use neardup_core::verify::overlap::shared_at_least;
@@ -29,7 +29,7 @@ sql_function! {
         let mut words = Strings::default();
         executor::one(executor_for(text.len()), &mut words, |words, stop| {
             words.clear();
-            for_each_word(&text, &mut Space::default(), stop, |word| words.push(word))
+            for_each_word(&text, &mut WordScratch::default(), stop, |word| words.push(word))
         })?;
         if !encoding::is_utf8() {
             words = words.to_server()?;
@@ -107,7 +107,7 @@ sql_function! {
 /// Computes a similarity measure of two texts. Repeated words count if `repeats` is true and single
 /// words are compared (`k` is 1). `repeats` is true for the measures that `near_duplicates` also
 /// has, because there, too, repeated single words count by default.
-fn measure(call: Call, measure: Measure, repeats: bool) -> Result<Datum> {
+fn measure(call: FunctionCall, measure: Measure, repeats: bool) -> Result<Datum> {
     let Some([a, b]) = call.two_texts()? else { return Ok(call.give::<f64>(None)) };
     let shingle = checks::k(i64::from(call.need::<i32>(2, "k")?))?.into();
     let spec =

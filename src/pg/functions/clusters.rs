@@ -9,16 +9,16 @@ use pgrx::{PgLogLevel, PgSqlErrorCode};
 
 use super::near_duplicates::{RunningJoin, too_many_pairs};
 use super::near_duplicates_stats::{StoredAccount, tell_short, tell_weak};
-use crate::pg::query::ids::Ids;
+use crate::pg::query::ids::RowIds;
 use crate::pg::query::relation::Relation;
 use crate::pg::read::documents::Finished;
 use crate::pg::request::example::Example;
-use crate::pg::request::form::{self, Argument, Form, Named};
+use crate::pg::request::form::{self, Argument, FunctionForm, Named};
 use crate::pg::request::{ClusteringArguments, Request, such_as};
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_function};
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::BackendExecutor;
-use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::set_returning::{self, RowSource};
 use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::clusters::edge::Edge;
@@ -41,13 +41,13 @@ sql_function! {
     neardup_near_duplicate_clusters_typed, pg_finfo_neardup_near_duplicate_clusters_typed, |call| answer(call, form::NEAR_DUPLICATE_CLUSTERS.typed())
 }
 
-fn answer(call: Call, form: Form) -> Result<Datum> {
+fn answer(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     set_returning::answer(call, || {
         let request = Request::new(call, form)?;
         let how = how(form.of(call), &request.example)?;
         if let Some(grouping) = how.grouping(&request) {
             let GroupedRows { ids, order, clusters } = GroupedRows::new(&request, grouping)?;
-            return Ok(Listing::new(ids, order, clusters));
+            return Ok(MemberRows::new(ids, order, clusters));
         }
         let files = ServerFiles::in_current_context();
         let joining = Joining::new(&request)?;
@@ -62,7 +62,7 @@ fn answer(call: Call, form: Form) -> Result<Datum> {
         if how.clustering == Clustering::Connected {
             warn_of_chains(&clusters);
         }
-        Ok(Listing::new(joined.ids, joined.order, clusters))
+        Ok(MemberRows::new(joined.ids, joined.order, clusters))
     })
 }
 
@@ -84,7 +84,7 @@ impl ClusteringArguments {
 /// of their ids.
 pub(crate) struct GroupedRows {
     /// The ids by row.
-    pub ids: Ids,
+    pub ids: RowIds,
     /// The row of each vertex.
     pub order: Vec<u32>,
     /// The sets.
@@ -140,9 +140,9 @@ impl GroupedRows {
 }
 
 /// The pairs of a join as a graph. Vertices are rows in the order of their ids.
-pub(crate) struct Joined<'f> {
+pub(crate) struct JoinGraph<'f> {
     /// The ids by row.
-    pub ids: Ids,
+    pub ids: RowIds,
     /// The row of each vertex.
     pub order: Vec<u32>,
     /// The pairs.
@@ -151,7 +151,7 @@ pub(crate) struct Joined<'f> {
     pub executor: BackendExecutor,
 }
 
-impl<'f> Joined<'f> {
+impl<'f> JoinGraph<'f> {
     /// Runs the join.
     pub(crate) fn new(request: &Request, files: &'f ServerFiles) -> Result<Self> {
         Joining::new(request)?.all(files)
@@ -174,7 +174,7 @@ impl Joining {
         let run = RunningJoin::new(request)?;
         let executor = run.finished.executor;
         let order = run.finished.left.in_order(&executor)?;
-        let vertex = Ids::places(&order)?;
+        let vertex = RowIds::places(&order)?;
         let mut equal = EqualRows::new(order.len())?;
         for (rows, similarity) in run.equal_rows() {
             executor.check_interrupts()?;
@@ -184,7 +184,7 @@ impl Joining {
     }
 
     /// Returns the ids by row.
-    pub(crate) fn ids(&self) -> &Ids {
+    pub(crate) fn ids(&self) -> &RowIds {
         &self.run.finished.left
     }
 
@@ -200,7 +200,7 @@ impl Joining {
         files: &'f ServerFiles,
         purpose: Purpose,
         rank: impl Fn(u32) -> u32,
-    ) -> Result<Joined<'f>> {
+    ) -> Result<JoinGraph<'f>> {
         let vertex = &self.vertex;
         self.run.narrow(|sets, members| {
             let rank = |row: u32| rank(vertex[row as usize]);
@@ -210,7 +210,7 @@ impl Joining {
     }
 
     /// Finds the pairs.
-    pub(crate) fn all(self, files: &ServerFiles) -> Result<Joined<'_>> {
+    pub(crate) fn all(self, files: &ServerFiles) -> Result<JoinGraph<'_>> {
         let Self { mut run, order, vertex, equal } = self;
         let executor = run.finished.executor;
         let mut edges = Edges::new(files, settings::memory() / 4);
@@ -219,15 +219,15 @@ impl Joining {
             edges.push(Edge::new(left, right, pair.similarity))?;
         }
         let graph = Graph { vertices: order.len(), edges, equal };
-        let ids = std::mem::replace(&mut run.finished.left, Ids::new(pg_sys::INT8OID));
-        Ok(Joined { ids, order, graph, executor })
+        let ids = std::mem::replace(&mut run.finished.left, RowIds::new(pg_sys::INT8OID));
+        Ok(JoinGraph { ids, order, graph, executor })
     }
 }
 
 /// The members of clusters as rows: cluster, id, whether the member is the representative, cluster
 /// size, similarity to the representative.
-pub(crate) struct Listing {
-    ids: Ids,
+pub(crate) struct MemberRows {
+    ids: RowIds,
     /// The row of each vertex.
     order: Vec<u32>,
     clusters: Clusters,
@@ -236,9 +236,9 @@ pub(crate) struct Listing {
     similar: bool,
 }
 
-impl Listing {
+impl MemberRows {
     /// Lists all members of all clusters.
-    pub(crate) fn new(ids: Ids, order: Vec<u32>, clusters: Clusters) -> Self {
+    pub(crate) fn new(ids: RowIds, order: Vec<u32>, clusters: Clusters) -> Self {
         Self { ids, order, clusters, cluster: 0, member: 0, similar: true }
     }
 
@@ -248,7 +248,7 @@ impl Listing {
     }
 }
 
-impl Rows<5> for Listing {
+impl RowSource<5> for MemberRows {
     fn columns(&self) -> [&'static str; 5] {
         ["cluster_id", "id", "representative", "size", "similarity"]
     }

@@ -4,15 +4,15 @@
 use pgrx::pg_sys::Datum;
 
 use super::clusters::{how, warn_of_chains};
-use crate::pg::query::ids::Ids;
+use crate::pg::query::ids::RowIds;
 use crate::pg::query::names::type_name;
-use crate::pg::read::pairs::{Asked, Pairs};
+use crate::pg::read::pairs::{PairGraph, PairQuery};
 use crate::pg::request::ClusteringArguments;
 use crate::pg::request::example::{Example, literal, such_as};
-use crate::pg::request::form::{self, Argument, Form, Named};
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::request::form::{self, Argument, FunctionForm, Named};
+use crate::pg::server::call::{FunctionCall, sql_function};
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::set_returning::{self, RowSource};
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::clusters::Clustering;
 use neardup_core::clusters::grouping::Clusters;
@@ -48,7 +48,7 @@ sql_function! {
 }
 
 /// Returns the example call that hints show.
-fn example(given: Named<'_>, form: Form) -> Example {
+fn example(given: Named<'_>, form: FunctionForm) -> Example {
     let mut example = Example::new(form.name, ["SELECT * FROM near_duplicates('docs', 0.8)".to_owned()]);
     example.threshold = None;
     match given.id_type() {
@@ -61,18 +61,18 @@ fn example(given: Named<'_>, form: Form) -> Example {
 
 /// Reads the pairs of a call.
 fn read<'f>(
-    call: Call,
+    call: FunctionCall,
     given: Named<'_>,
-    form: Form,
+    form: FunctionForm,
     example: &Example,
     files: &'f ServerFiles,
-) -> Result<Pairs<'f>> {
+) -> Result<PairGraph<'f>> {
     let hint = &such_as(example);
-    let asked = Asked { name: form.name, id_type: given.id_type(), relations: &[], hint };
-    Pairs::read(call, asked, files)
+    let asked = PairQuery { name: form.name, id_type: given.id_type(), relations: &[], hint };
+    PairGraph::read(call, asked, files)
 }
 
-fn list(call: Call, form: Form) -> Result<Datum> {
+fn list(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     set_returning::answer(call, || {
         let given = form.of(call);
         let example = example(given, form);
@@ -104,14 +104,14 @@ fn list(call: Call, form: Form) -> Result<Datum> {
             let clusters = Clusters::new(&mut graph, how.clustering, how.largest, &pairs.executor)?;
             levels.push((Some(threshold), clusters));
         }
-        let Pairs { ids, places, .. } = pairs;
+        let PairGraph { ids, places, .. } = pairs;
         Ok(Levels { ids, places, levels, level: 0, cluster: 0, member: 0, nulls: [false; 6] })
     })
 }
 
 /// The members of clusters at one or more thresholds, as rows.
 struct Levels {
-    ids: Ids,
+    ids: RowIds,
     places: Vec<u32>,
     levels: Vec<(Option<f64>, Clusters)>,
     level: usize,
@@ -120,7 +120,7 @@ struct Levels {
     nulls: [bool; 6],
 }
 
-impl Rows<6> for Levels {
+impl RowSource<6> for Levels {
     fn columns(&self) -> [&'static str; 6] {
         ["cluster_id", "id", "representative", "size", "similarity", "threshold"]
     }
@@ -157,7 +157,7 @@ impl Rows<6> for Levels {
     }
 }
 
-fn describe(call: Call, form: Form) -> Result<Datum> {
+fn describe(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     /// The maximum number of steps for computing the diameter of a cluster. They take a few
     /// seconds.
     const EFFORT: u64 = 1 << 30;
@@ -169,21 +169,21 @@ fn describe(call: Call, form: Form) -> Result<Datum> {
         let mut pairs = read(call, given, form, &example, &files)?;
         let clusters = pairs.clusters(how.clustering, how.largest)?;
         let summaries = summaries(&mut pairs.graph, &clusters, EFFORT, &pairs.executor)?;
-        let Pairs { ids, places, .. } = pairs;
+        let PairGraph { ids, places, .. } = pairs;
         Ok(DescribedClusters { ids, places, clusters, summaries, next: 0 })
     })
 }
 
 /// The statistics of clusters as rows.
 struct DescribedClusters {
-    ids: Ids,
+    ids: RowIds,
     places: Vec<u32>,
     clusters: Clusters,
     summaries: Vec<Summary>,
     next: usize,
 }
 
-impl Rows<7> for DescribedClusters {
+impl RowSource<7> for DescribedClusters {
     fn columns(&self) -> [&'static str; 7] {
         ["cluster_id", "representative", "size", "pairs", "least_similarity", "mean_similarity", "diameter"]
     }
@@ -212,7 +212,7 @@ impl Rows<7> for DescribedClusters {
     }
 }
 
-fn weakest(call: Call, form: Form) -> Result<Datum> {
+fn weakest(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     const DEFAULT_LINKS: i32 = 10;
     set_returning::answer(call, || {
         let given = form.of(call);
@@ -244,20 +244,20 @@ fn weakest(call: Call, form: Form) -> Result<Datum> {
         }
         // The sort is stable: the weakest links of each cluster come first.
         chosen.sort_by_key(|(cluster, _)| *cluster);
-        let Pairs { ids, places, .. } = pairs;
+        let PairGraph { ids, places, .. } = pairs;
         Ok(Weakest { ids, places, clusters, chosen: chosen.into_iter() })
     })
 }
 
 /// The weakest links of clusters, as rows.
 struct Weakest {
-    ids: Ids,
+    ids: RowIds,
     places: Vec<u32>,
     clusters: Clusters,
     chosen: std::vec::IntoIter<(u32, Link)>,
 }
 
-impl Rows<7> for Weakest {
+impl RowSource<7> for Weakest {
     fn columns(&self) -> [&'static str; 7] {
         ["cluster_id", "size", "left_id", "right_id", "similarity", "left_size", "right_size"]
     }

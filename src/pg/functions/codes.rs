@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::values::text;
@@ -46,7 +46,7 @@ sql_function! {
 }
 
 /// Reads the parameters of feature codes from the arguments after the text.
-fn spec(call: Call) -> Result<CodeSpec> {
+fn spec(call: FunctionCall) -> Result<CodeSpec> {
     let spec = CodeSpec {
         anchors: call.name(1)?.unwrap_or_default().chars().collect(),
         cut: call.whole(2, "cut")? as usize,

@@ -6,16 +6,16 @@ use pgrx::pg_sys::Datum;
 
 use super::clusters::Joining;
 use super::near_duplicates;
-use crate::pg::query::ids::Ids;
+use crate::pg::query::ids::RowIds;
 use crate::pg::query::relation::Relation;
 use crate::pg::read::ranks::read_ranks;
 use crate::pg::request::example::literal;
-use crate::pg::request::form::{self, Argument, Form, Named};
+use crate::pg::request::form::{self, Argument, FunctionForm, Named};
 use crate::pg::request::nearest::did_you_mean;
 use crate::pg::request::{Request, such_as};
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_function};
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::set_returning::{self, RowSource};
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::clusters::leaders::{Leaders, leaders, rank_by};
 use neardup_core::clusters::needed::Purpose;
@@ -30,7 +30,7 @@ sql_function! {
     neardup_eliminate_typed, pg_finfo_neardup_eliminate_typed, |call| answer(call, form::ELIMINATE.typed())
 }
 
-fn answer(call: Call, form: Form) -> Result<Datum> {
+fn answer(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     set_returning::answer(call, || {
         let request = Request::new(call, form)?;
         let arguments = form.of(call);
@@ -95,13 +95,13 @@ fn order_to_keep(arguments: Named<'_>, keep: Option<&str>, request: &Request) ->
 
 /// The rows that would be removed, in the order of their ids.
 struct Eliminated {
-    ids: Ids,
+    ids: RowIds,
     order: Vec<u32>,
     leaders: Leaders,
     next: u32,
 }
 
-impl Rows<3> for Eliminated {
+impl RowSource<3> for Eliminated {
     fn columns(&self) -> [&'static str; 3] {
         ["id", "kept_id", "similarity"]
     }

@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use crate::pg::request::methods;
 use crate::pg::request::methods::sets::DEFAULT_THRESHOLD;
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_function};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
-use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::set_returning::{self, RowSource};
 use crate::pg::server::values::text;
 use neardup_core::error::Result as CoreResult;
 use neardup_core::executor::{self, Stop};
@@ -24,7 +24,7 @@ use neardup_core::methods::stored::{NearBits, StoredMinhash, StoredSimhash};
 use neardup_core::report::diff::{Compared, Diff};
 use neardup_core::report::dotplot::DotPlot;
 use neardup_core::report::html::STYLE;
-use neardup_core::report::passages::Word;
+use neardup_core::report::passages::PassageWord;
 use neardup_core::report::side_by_side::{Extent, side_by_side};
 use neardup_core::report::terminal::{self, Figure};
 use neardup_core::sketches::stored::SketchKind;
@@ -68,7 +68,7 @@ fn passages(pair: &TwoTexts<'_>, stop: &Stop) -> CoreResult<(f64, Passages)> {
     let [left, right] = compared.words();
     let passages = compared.passages.iter().take(MOST).map(|passage| {
         let (l, r) = (&left[passage.left.clone()], &right[passage.right.clone()]);
-        let span = |words: &[Word]| [words[0].chars.start + 1, words[words.len() - 1].chars.end + 1];
+        let span = |words: &[PassageWord]| [words[0].chars.start + 1, words[words.len() - 1].chars.end + 1];
         let text = &pair.texts[0][l[0].bytes.start..l[l.len() - 1].bytes.end];
         let text = memory::copied(text, DOING)?;
         Ok(Passage { left_span: span(l), right_span: span(r), words: l.len(), text })
@@ -127,7 +127,7 @@ sql_function! {
 
 /// Returns a single row: the verdict of the method that compares sketches of the kind `kind`.
 fn of_sketches(
-    call: Call,
+    call: FunctionCall,
     kind: SketchKind,
     explain: fn(&[u8], &[u8]) -> CoreResult<Explanation>,
 ) -> Result<Datum> {
@@ -147,7 +147,7 @@ struct Explained {
     unknown: bool,
 }
 
-impl Rows<3> for Explained {
+impl RowSource<3> for Explained {
     fn columns(&self) -> [&'static str; 3] {
         ["method", "similarity", "evidence"]
     }

@@ -6,7 +6,7 @@ use pgrx::pg_sys;
 
 use crate::pg::query::relation::Relation;
 use crate::pg::request::example::literal;
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_function};
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError, catch};
 
@@ -25,7 +25,7 @@ sql_function! {
 
 /// Returns the error for a call of `name` with rows in place of texts. `before` is what stands
 /// between SELECT and the call.
-fn of_rows(call: Call, name: &str, before: &str) -> Result<SqlError> {
+fn of_rows(call: FunctionCall, name: &str, before: &str) -> Result<SqlError> {
     let relation = call.need(0, "docs").and_then(Relation::open)?;
     let ids = [shown(call, 1)?, shown(call, 2)?];
     let texts = relation.likely_columns(None, None).and_then(|(id, text)| {
@@ -39,7 +39,7 @@ fn of_rows(call: Call, name: &str, before: &str) -> Result<SqlError> {
 }
 
 /// Returns an argument of any type as SQL text.
-fn shown(call: Call, n: usize) -> Result<String> {
+fn shown(call: FunctionCall, n: usize) -> Result<String> {
     let of = call.type_of(n as i32);
     let Some(value) = call.datum(n).filter(|_| of != pg_sys::InvalidOid) else {
         return Ok("NULL".to_owned());

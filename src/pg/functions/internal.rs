@@ -12,7 +12,7 @@ use pgrx::pg_sys::{self, Datum};
 use crate::pg::procedure::statement::Statement;
 use crate::pg::query::as_user::{Extension, INTERNAL, acts_for, as_user};
 use crate::pg::query::names::quote_identifier;
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_function};
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
 
@@ -62,7 +62,7 @@ unsafe fn moves_neardup(command: *const pg_sys::Node) -> bool {
 }
 
 /// Moves the internal functions to the schema of the extension.
-fn gather(call: Call) -> Result<()> {
+fn gather(call: FunctionCall) -> Result<()> {
     let extension = Extension::of(call)?;
     // The command itself refuses other roles, and says why.
     if !acts_for(extension.owner) {

@@ -3,7 +3,7 @@
 
 use pgrx::PgMemoryContexts;
 
-use crate::pg::server::call::Call;
+use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::Result;
 use neardup_core::error::Error;
 use neardup_core::memory;
@@ -21,7 +21,7 @@ struct KeptArgument<K> {
 ///
 /// All calls of one SQL function must use the same `K`.
 pub(super) fn with_kept<K, T>(
-    call: Call,
+    call: FunctionCall,
     bytes: &[u8],
     make: impl Fn(&[u8]) -> Result<K>,
     work: impl FnOnce(&mut K) -> Result<T>,

@@ -5,15 +5,15 @@ use pgrx::pg_sys::Datum;
 
 use super::spans::range;
 use crate::pg::request::centre::centre;
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
-use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::set_returning::{self, RowSource};
 use crate::pg::server::values;
 use neardup_core::executor::{self, Executor};
 use neardup_core::memory;
 use neardup_core::sketches::sentence::{self, SentenceSigner};
-use neardup_core::verify::lcs::{Bounds, Lcs, containment, resemblance, symbols};
+use neardup_core::verify::lcs::{Lcs, LengthBounds, containment, resemblance, symbols};
 use neardup_core::verify::tlcs::{Comparer, Found, Parameters, SharedPart};
 
 sql_function! {
@@ -40,12 +40,12 @@ sql_function! {
 
 /// Returns the length of the longest common subsequence of the two arguments, and the lengths of
 /// both arguments, or `None` if one of them is NULL.
-fn lcs(call: Call) -> Result<Option<(usize, usize, usize)>> {
+fn lcs(call: FunctionCall) -> Result<Option<(usize, usize, usize)>> {
     let Some([a, b]) = call.two_texts()? else { return Ok(None) };
     let mut found = (0, 0, 0);
     executor::one(pair_executor(a.len(), b.len()), &mut found, |found, stop| {
         let (a, b) = (symbols(&a)?, symbols(&b)?);
-        let shared = Lcs::default().length(&a, &b, Bounds::default(), stop)?.unwrap_or(0);
+        let shared = Lcs::default().length(&a, &b, LengthBounds::default(), stop)?.unwrap_or(0);
         *found = (shared, a.len(), b.len());
         Ok(())
     })?;
@@ -77,13 +77,13 @@ sql_function! {
     /// `tlcs(text, text, slope, window, first, centre, min_part) → TABLE(left_span, right_span,
     /// length)`
     neardup_tlcs, pg_finfo_neardup_tlcs, within Arguments, |call| {
-        set_returning::answer(call, || Ok(Parts(tlcs(call)?.map(|found| found.parts).unwrap_or_default().into_iter())))
+        set_returning::answer(call, || Ok(SharedPartRows(tlcs(call)?.map(|found| found.parts).unwrap_or_default().into_iter())))
     }
 }
 
 /// Compares the texts in the first two arguments with the parameters in the arguments after them.
 /// Returns `None` if one of the texts is NULL.
-fn tlcs(call: Call) -> Result<Option<Found>> {
+fn tlcs(call: FunctionCall) -> Result<Option<Found>> {
     let Some([a, b]) = call.two_texts()? else { return Ok(None) };
     let parameters = Parameters {
         slope: call.need(2, "slope")?,
@@ -105,9 +105,9 @@ fn tlcs(call: Call) -> Result<Option<Found>> {
 }
 
 /// Parts of two texts as rows.
-struct Parts(std::vec::IntoIter<SharedPart>);
+struct SharedPartRows(std::vec::IntoIter<SharedPart>);
 
-impl Rows<3> for Parts {
+impl RowSource<3> for SharedPartRows {
     fn columns(&self) -> [&'static str; 3] {
         ["left_span", "right_span", "length"]
     }
@@ -123,12 +123,12 @@ sql_function! {
     /// `sentence_signatures(text, m, n, s, min_width) → uuid[]`
     neardup_sentence_signatures, pg_finfo_neardup_sentence_signatures, within Arguments, |call| {
         let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
-        let parameters = sentence::Parameters {
+        let parameters = sentence::SignatureParameters {
             parts: call.whole(1, "m")?,
             kinds: call.whole(2, "n")?,
             smallest: call.whole(3, "s")?,
             wider_than: call.whole(4, "min_width")?,
-            ..sentence::Parameters::default()
+            ..sentence::SignatureParameters::default()
         };
         let example = "For example: SELECT sentence_signatures('…', m => 7, n => 16, s => 3);";
         parameters.check().map_err(|error| SqlError::from(error).hint(example))?;

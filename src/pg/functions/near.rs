@@ -4,9 +4,9 @@
 use pgrx::pg_sys::{self, Datum};
 
 use crate::pg::near_join::planner::call::BallCall;
-use crate::pg::near_join::planner::share::{Sample, USUAL};
+use crate::pg::near_join::planner::share::{USUAL, ValueSample};
 use crate::pg::near_join::planner::{price, short_query};
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_function};
 use crate::pg::server::checks;
 use crate::pg::server::error::{Result, catch};
 use neardup_core::sketches::balls::{MinhashBall, SimhashBall};
@@ -56,7 +56,7 @@ sql_function! {
         let share = unsafe {
             let collation = call.collation();
             short_query::tell(root, arguments);
-            match Sample::of(root, operator, collation, arguments) {
+            match ValueSample::of(root, operator, collation, arguments) {
                 Some(sample) => sample.of_pairs(),
                 None => catch(|| server::generic_restriction_selectivity(root, operator, collation, arguments, relation, USUAL))?,
             }
@@ -75,7 +75,7 @@ sql_function! {
         // SAFETY: the planner passes the arguments that it would pass to a selectivity function of
         // its own.
         let share = unsafe {
-            let sample = Sample::of(root, operator, call.collation(), arguments);
+            let sample = ValueSample::of(root, operator, call.collation(), arguments);
             let inner = if is_exists { inner_rows(root, join).map(usual_share_with_match) } else { None };
             match (sample, inner) {
                 (Some(sample), Some(usual)) => sample.of_matched(row_is_outer(root, join, arguments), usual),
@@ -168,7 +168,7 @@ mod server {
     }
 }
 
-fn minhash_in_ball(call: Call, value: usize, ball: usize) -> Result<Datum> {
+fn minhash_in_ball(call: FunctionCall, value: usize, ball: usize) -> Result<Datum> {
     let Some((value, ball)) = call.bytes(value).zip(call.bytes(ball)) else {
         return Ok(call.give::<bool>(None));
     };
@@ -176,7 +176,7 @@ fn minhash_in_ball(call: Call, value: usize, ball: usize) -> Result<Datum> {
     Ok(call.give(Some(ball.contains(&Minhash::parse(value)?)?)))
 }
 
-fn simhash_in_ball(call: Call, value: usize, ball: usize) -> Result<Datum> {
+fn simhash_in_ball(call: FunctionCall, value: usize, ball: usize) -> Result<Datum> {
     let Some((value, ball)) = call.bytes(value).zip(call.bytes(ball)) else {
         return Ok(call.give::<bool>(None));
     };

@@ -7,14 +7,14 @@ use pgrx::pg_sys::Datum;
 use pgrx::{PgSqlErrorCode, check_for_interrupts};
 
 use super::near_duplicates_stats::{StoredAccount, tell_short, tell_weak};
-use crate::pg::query::ids::Ids;
+use crate::pg::query::ids::RowIds;
 use crate::pg::read::documents::Finished;
 use crate::pg::request::Request;
 use crate::pg::request::example::Example;
-use crate::pg::request::form::{self, Form};
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::request::form::{self, FunctionForm};
+use crate::pg::server::call::{FunctionCall, sql_function};
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::set_returning::{self, RowSource};
 use neardup_core::clusters::leaders::Leaders;
 use neardup_core::features::sets::records::Members;
 use neardup_core::joins::pairs::{Pair, Pairs};
@@ -41,7 +41,7 @@ sql_function! {
 /// The default of `max_pairs` for a call whose pairs the server stores before it uses them.
 const DEFAULT_MAX_PAIRS: u64 = 100_000_000;
 
-fn answer(call: Call, form: Form) -> Result<Datum> {
+fn answer(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     set_returning::answer(call, || {
         let mut request = Request::new(call, form)?;
         if set_returning::wants_all(call)? {
@@ -172,7 +172,7 @@ impl RunningJoin {
     }
 }
 
-impl Rows<3> for RunningJoin {
+impl RowSource<3> for RunningJoin {
     fn columns(&self) -> [&'static str; 3] {
         ["left_id", "right_id", "similarity"]
     }
@@ -224,7 +224,7 @@ fn tell_recall(name: &str, account: &Account) {
 /// Finds the rows to remove when the longest documents are to stay, if the method of a request can
 /// do so without pairs. Returns the ids, the rows in the order of their ids, and the leader of each
 /// row, or `None` if the method needs pairs.
-pub(crate) fn eliminated(request: &Request) -> Result<Option<(Ids, Vec<u32>, Leaders)>> {
+pub(crate) fn eliminated(request: &Request) -> Result<Option<(RowIds, Vec<u32>, Leaders)>> {
     let began = Instant::now();
     let mut reading = request.reading();
     let (eliminated, mut account) = reading.run(|reading| request.method.eliminate(reading))?;

@@ -6,7 +6,7 @@ use pgrx::pg_sys::Datum;
 use super::kept::with_kept;
 use super::text_arguments::{normalization, origin};
 use crate::pg::read::packed::{fetched, packed};
-use crate::pg::server::call::{Call, raw_bytes, sql_function};
+use crate::pg::server::call::{FunctionCall, raw_bytes, sql_function};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
@@ -18,7 +18,7 @@ use neardup_core::features::normalization::Normalization;
 use neardup_core::joins::search::runs::query::{RunQuery, check_min_run};
 use neardup_core::joins::search::runs::verifier::RunVerifier;
 use neardup_core::memory;
-use neardup_core::text::packed::Stored;
+use neardup_core::text::packed::StoredText;
 
 /// The default of the least run, in tokens. It is also that of an index.
 const MIN_RUN: i32 = 12;
@@ -69,7 +69,7 @@ sql_function! {
     neardup_text_runs_shared, pg_finfo_neardup_text_runs_shared, within Arguments, |call| shares(call, 1, 0)
 }
 
-fn shares(call: Call, value: usize, query: usize) -> Result<Datum> {
+fn shares(call: FunctionCall, value: usize, query: usize) -> Result<Datum> {
     let Some(query) = call.bytes(query) else { return Ok(call.give::<bool>(None)) };
     let Some(row) = call.datum(value) else { return Ok(call.give::<bool>(None)) };
     let shares = with_kept(call, query, judge, |(form, judge)| {
@@ -79,10 +79,10 @@ fn shares(call: Call, value: usize, query: usize) -> Result<Datum> {
             let row = fetched(row);
             // If the text must be converted or normalized, the server also decompresses it.
             match packed(row).filter(|_| encoding::is_utf8() && form.is_none()) {
-                Some(packed) => Stored::Packed(packed),
+                Some(packed) => StoredText::Packed(packed),
                 None => {
                     text = normalized(*form, call.text_in(value, row)?)?;
-                    Stored::Plain(&text)
+                    StoredText::Plain(&text)
                 }
             }
         };

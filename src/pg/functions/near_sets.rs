@@ -8,10 +8,10 @@ use super::cached_ball::judge;
 use super::kept::with_kept;
 use super::sketches::{document_at, document_of};
 use super::text_arguments::{normalization, origin};
-use crate::pg::query::decode::{Kind, element_type};
+use crate::pg::query::decode::{ColumnContent, element_type};
 use crate::pg::query::names::type_name;
 use crate::pg::request::features::spec_of;
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_function};
 use crate::pg::server::checks::ball_of_a_document;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::normalization::{normalized, normalized_document};
@@ -47,29 +47,29 @@ sql_function! {
         }
         let origin = origin(call, 4, "near(to_tsvector('english', body), 0.8)")?;
         let normalization = normalization(call, FORM, origin, SAME_CHARACTERS)?;
-        near(call, Kind::Text, origin, normalization, 5)
+        near(call, ColumnContent::Text, origin, normalization, 5)
     }
 }
 sql_function! {
     /// `near(text[], similarity, shingle, multiset, method, direction) → text_ball`
-    neardup_near_set_tokens, pg_finfo_neardup_near_set_tokens, within Arguments, |call| near(call, Kind::Tokens, Origin::Tokens, None, 4)
+    neardup_near_set_tokens, pg_finfo_neardup_near_set_tokens, within Arguments, |call| near(call, ColumnContent::Tokens, Origin::Tokens, None, 4)
 }
 sql_function! {
     /// `near(tsvector, similarity, shingle, multiset, method, direction) → text_ball`
-    neardup_near_set_lexemes, pg_finfo_neardup_near_set_lexemes, within Arguments, |call| near(call, Kind::Vector, Origin::Lexemes, None, 4)
+    neardup_near_set_lexemes, pg_finfo_neardup_near_set_lexemes, within Arguments, |call| near(call, ColumnContent::Vector, Origin::Lexemes, None, 4)
 }
 sql_function! {
     /// `near(bigint[], similarity, shingle, multiset, method, direction) → text_ball`
-    neardup_near_set_numbers, pg_finfo_neardup_near_set_numbers, within Arguments, |call| near(call, Kind::Numbers, Origin::Numbers, None, 4)
+    neardup_near_set_numbers, pg_finfo_neardup_near_set_numbers, within Arguments, |call| near(call, ColumnContent::Numbers, Origin::Numbers, None, 4)
 }
 
 sql_function! {
     /// `near_similarity(text, text_ball) → float8`
-    neardup_near_similarity_text, pg_finfo_neardup_near_similarity_text, within Arguments, |call| similarity(call, Some(Kind::Text))
+    neardup_near_similarity_text, pg_finfo_neardup_near_similarity_text, within Arguments, |call| similarity(call, Some(ColumnContent::Text))
 }
 sql_function! {
     /// `near_similarity(tsvector, text_ball) → float8`
-    neardup_near_similarity_lexemes, pg_finfo_neardup_near_similarity_lexemes, within Arguments, |call| similarity(call, Some(Kind::Vector))
+    neardup_near_similarity_lexemes, pg_finfo_neardup_near_similarity_lexemes, within Arguments, |call| similarity(call, Some(ColumnContent::Vector))
 }
 sql_function! {
     /// `near_similarity(anyarray, text_ball) → float8`
@@ -78,19 +78,19 @@ sql_function! {
 
 sql_function! {
     /// `text_in_ball(text, text_ball) → bool`
-    neardup_text_in_ball, pg_finfo_neardup_text_in_ball, within Arguments, |call| in_ball(call, Some(Kind::Text), 0, 1)
+    neardup_text_in_ball, pg_finfo_neardup_text_in_ball, within Arguments, |call| in_ball(call, Some(ColumnContent::Text), 0, 1)
 }
 sql_function! {
     /// `text_ball_contains(text_ball, text) → bool`
-    neardup_text_ball_contains, pg_finfo_neardup_text_ball_contains, within Arguments, |call| in_ball(call, Some(Kind::Text), 1, 0)
+    neardup_text_ball_contains, pg_finfo_neardup_text_ball_contains, within Arguments, |call| in_ball(call, Some(ColumnContent::Text), 1, 0)
 }
 sql_function! {
     /// `lexemes_in_ball(tsvector, text_ball) → bool`
-    neardup_lexemes_in_ball, pg_finfo_neardup_lexemes_in_ball, within Arguments, |call| in_ball(call, Some(Kind::Vector), 0, 1)
+    neardup_lexemes_in_ball, pg_finfo_neardup_lexemes_in_ball, within Arguments, |call| in_ball(call, Some(ColumnContent::Vector), 0, 1)
 }
 sql_function! {
     /// `text_ball_contains(text_ball, tsvector) → bool`
-    neardup_text_ball_contains_lexemes, pg_finfo_neardup_text_ball_contains_lexemes, within Arguments, |call| in_ball(call, Some(Kind::Vector), 1, 0)
+    neardup_text_ball_contains_lexemes, pg_finfo_neardup_text_ball_contains_lexemes, within Arguments, |call| in_ball(call, Some(ColumnContent::Vector), 1, 0)
 }
 sql_function! {
     /// `array_in_ball(anyarray, text_ball) → bool`
@@ -103,11 +103,11 @@ sql_function! {
 
 sql_function! {
     /// `text_ball_distance(text, text_ball) → float8`
-    neardup_text_ball_distance_text, pg_finfo_neardup_text_ball_distance_text, within Arguments, |call| distance(call, Some(Kind::Text))
+    neardup_text_ball_distance_text, pg_finfo_neardup_text_ball_distance_text, within Arguments, |call| distance(call, Some(ColumnContent::Text))
 }
 sql_function! {
     /// `text_ball_distance(tsvector, text_ball) → float8`
-    neardup_text_ball_distance_lexemes, pg_finfo_neardup_text_ball_distance_lexemes, within Arguments, |call| distance(call, Some(Kind::Vector))
+    neardup_text_ball_distance_lexemes, pg_finfo_neardup_text_ball_distance_lexemes, within Arguments, |call| distance(call, Some(ColumnContent::Vector))
 }
 sql_function! {
     /// `text_ball_distance(anyarray, text_ball) → float8`
@@ -126,8 +126,8 @@ sql_function! {
 /// length and the flag for repeats follow it; the measure is argument `method`, and its direction
 /// the next one.
 fn near(
-    call: Call,
-    kind: Kind,
+    call: FunctionCall,
+    kind: ColumnContent,
     origin: Origin,
     normalization: Option<Normalization>,
     method: usize,
@@ -144,7 +144,7 @@ fn near(
 
 /// Makes the ball by edit distance around the text in argument 0. The other arguments of a ball of
 /// sets must be NULL.
-fn near_by_edits(call: Call) -> Result<Datum> {
+fn near_by_edits(call: FunctionCall) -> Result<Datum> {
     const EXAMPLE: &str = "Four fifths of the characters are left: near('some text', 0.8, method => 'edit')";
     let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
     let least = least(call, EXAMPLE)?;
@@ -163,7 +163,7 @@ fn near_by_edits(call: Call) -> Result<Datum> {
 }
 
 /// Returns the least similarity, argument 1.
-fn least(call: Call, example: &'static str) -> Result<f64> {
+fn least(call: FunctionCall, example: &'static str) -> Result<f64> {
     let least = call.get(1).unwrap_or(SIMILARITY);
     check_similarity(least).map_err(|error| SqlError::from(error).hint(example))?;
     Ok(least)
@@ -175,7 +175,7 @@ fn give(ball: &[u8]) -> Result<Datum> {
 
 /// Returns the measure that argument `n` names, or the default measure of near_duplicates if the
 /// argument is NULL, in the direction that the next argument names.
-fn measure(call: Call, n: usize) -> Result<Measure> {
+fn measure(call: FunctionCall, n: usize) -> Result<Measure> {
     let name = call.name(n)?;
     let name = name.as_deref().unwrap_or("jaccard");
     let direction = call.name(n + 1)?;
@@ -213,7 +213,7 @@ fn measure(call: Call, n: usize) -> Result<Measure> {
 
 /// Refuses a literal or a parameter of the query that is a text in the form of a sketch: the caller
 /// meant a sketch and left out its type. A text from a table may have any form.
-fn refuse_sketch(call: Call) -> Result<()> {
+fn refuse_sketch(call: FunctionCall) -> Result<()> {
     // SAFETY: `flinfo` is set by the function manager.
     if !unsafe { pg_sys::get_fn_expr_arg_stable((*call.info).flinfo, 0) } {
         return Ok(());
@@ -232,15 +232,15 @@ fn refuse_sketch(call: Call) -> Result<()> {
         .hint(format!("Say its type: near($1::{kind}_sketch, {limit})")))
 }
 
-fn similarity(call: Call, kind: Option<Kind>) -> Result<Datum> {
+fn similarity(call: FunctionCall, kind: Option<ColumnContent>) -> Result<Datum> {
     Ok(call.give(compared(call, kind, 0, 1, false)?.map(|(similarity, _)| similarity)))
 }
 
-fn in_ball(call: Call, kind: Option<Kind>, value: usize, ball: usize) -> Result<Datum> {
+fn in_ball(call: FunctionCall, kind: Option<ColumnContent>, value: usize, ball: usize) -> Result<Datum> {
     Ok(call.give(compared(call, kind, value, ball, true)?.map(|(similarity, least)| similarity >= least)))
 }
 
-fn distance(call: Call, kind: Option<Kind>) -> Result<Datum> {
+fn distance(call: FunctionCall, kind: Option<ColumnContent>) -> Result<Datum> {
     let far = |(similarity, least)| if similarity >= least { 1.0 - similarity } else { f64::INFINITY };
     Ok(call.give(compared(call, kind, 0, 1, true)?.map(far)))
 }
@@ -250,8 +250,8 @@ fn distance(call: Call, kind: Option<Kind>) -> Result<Datum> {
 /// the value is an array, and its kind follows from its element type. If `bounded` is true, a
 /// similarity that is less than the minimum may be returned as 0.
 fn compared(
-    call: Call,
-    kind: Option<Kind>,
+    call: FunctionCall,
+    kind: Option<ColumnContent>,
     value: usize,
     ball: usize,
     bounded: bool,
@@ -273,7 +273,7 @@ fn compared(
 }
 
 /// Reports whether the centre of each of two balls is in the other ball.
-fn meet(call: Call, left: &[u8], right: &[u8]) -> Result<bool> {
+fn meet(call: FunctionCall, left: &[u8], right: &[u8]) -> Result<bool> {
     match (EditBall::is(left), EditBall::is(right)) {
         (true, true) => {
             let (a, b) = (EditBall::parse(left)?, EditBall::parse(right)?);
@@ -317,11 +317,11 @@ fn meet(call: Call, left: &[u8], right: &[u8]) -> Result<bool> {
 ///
 /// # Safety
 /// The datum is an array.
-unsafe fn kind_of_array(array: Datum) -> Result<Kind> {
+unsafe fn kind_of_array(array: Datum) -> Result<ColumnContent> {
     // SAFETY: the caller's promise.
     match unsafe { element_type(pg_sys::pg_detoast_datum(array.cast_mut_ptr()).cast()) } {
-        pg_sys::TEXTOID | pg_sys::VARCHAROID => Ok(Kind::Tokens),
-        pg_sys::INT2OID | pg_sys::INT4OID | pg_sys::INT8OID => Ok(Kind::Numbers),
+        pg_sys::TEXTOID | pg_sys::VARCHAROID => Ok(ColumnContent::Tokens),
+        pg_sys::INT2OID | pg_sys::INT4OID | pg_sys::INT8OID => Ok(ColumnContent::Numbers),
         other => {
             let message = format!(
                 "an array of {} cannot be in a ball: only arrays of texts and of integers",
@@ -334,12 +334,12 @@ unsafe fn kind_of_array(array: Datum) -> Result<Kind> {
 }
 
 /// Reports whether the tokens of documents of the kind `kind` have the origin `origin`.
-fn makes(kind: Kind, origin: Origin) -> bool {
+fn makes(kind: ColumnContent, origin: Origin) -> bool {
     match origin {
-        Origin::Words | Origin::Chars | Origin::Whitespace | Origin::Html => kind == Kind::Text,
-        Origin::Tokens => kind == Kind::Tokens,
-        Origin::Numbers => kind == Kind::Numbers,
-        Origin::Lexemes => kind == Kind::Vector,
+        Origin::Words | Origin::Chars | Origin::Whitespace | Origin::Html => kind == ColumnContent::Text,
+        Origin::Tokens => kind == ColumnContent::Tokens,
+        Origin::Numbers => kind == ColumnContent::Numbers,
+        Origin::Lexemes => kind == ColumnContent::Vector,
     }
 }
 
@@ -354,12 +354,12 @@ fn of(origin: Origin) -> &'static str {
 }
 
 /// Returns the error for a value whose kind differs from the kind of the ball's centre.
-fn unlike(kind: Kind, ball: &str) -> SqlError {
+fn unlike(kind: ColumnContent, ball: &str) -> SqlError {
     let (value, hint) = match kind {
-        Kind::Tokens => ("an array of texts", "near('{some,words}'::text[], 0.8)"),
-        Kind::Numbers => ("an array of integers", "near(shingles('some text', 5), 0.8)"),
-        Kind::Vector => ("a tsvector", "near(to_tsvector('english', 'some text'), 0.8)"),
-        Kind::Text | Kind::Sketches(..) => ("a text", "near('some text', 0.8)"),
+        ColumnContent::Tokens => ("an array of texts", "near('{some,words}'::text[], 0.8)"),
+        ColumnContent::Numbers => ("an array of integers", "near(shingles('some text', 5), 0.8)"),
+        ColumnContent::Vector => ("a tsvector", "near(to_tsvector('english', 'some text'), 0.8)"),
+        ColumnContent::Text | ColumnContent::Sketches(..) => ("a text", "near('some text', 0.8)"),
     };
     SqlError::parameter(format!("{value} cannot be in a ball of {ball}"))
         .hint(format!("Make the ball of a value of the same type: {hint}"))

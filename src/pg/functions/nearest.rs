@@ -8,11 +8,11 @@ use pgrx::pg_sys::Datum;
 use super::near_duplicates_stats::StoredAccount;
 use crate::pg::read::documents::{Finished, ServerReading};
 use crate::pg::request::NearestRequest;
-use crate::pg::request::form::{self, Form};
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::request::form::{self, FunctionForm};
+use crate::pg::server::call::{FunctionCall, sql_function};
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::interrupt_pending;
-use crate::pg::server::set_returning::{self, Put, Rows};
+use crate::pg::server::set_returning::{self, Put, RowSource};
 use neardup_core::joins::nearest::rows::{NearestRow, NearestRows};
 use neardup_core::methods::account::milliseconds;
 use neardup_core::methods::nearest::search;
@@ -26,7 +26,7 @@ sql_function! {
     neardup_nearest_typed, pg_finfo_neardup_nearest_typed, |call| answer(call, form::NEAREST.typed())
 }
 
-fn answer(call: Call, form: Form) -> Result<Datum> {
+fn answer(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     set_returning::answer(call, || NearestOfEach::new(&NearestRequest::new(call, form)?))
 }
 
@@ -78,7 +78,7 @@ fn values(finished: &Finished, found: NearestRow) -> [Datum; 4] {
 
 const NO_NULLS: [bool; 4] = [false; 4];
 
-impl Rows<4> for NearestOfEach {
+impl RowSource<4> for NearestOfEach {
     fn columns(&self) -> [&'static str; 4] {
         ["id", "nearest_id", "similarity", "rank"]
     }

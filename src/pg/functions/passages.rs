@@ -10,12 +10,12 @@ use super::near_duplicates_stats::{StoredAccount, tell_short, tell_weak};
 use super::spans::range;
 use crate::pg::read::documents::{Finished, ServerReading};
 use crate::pg::request::example::Example;
-use crate::pg::request::form::{self, Form};
-use crate::pg::request::{Arguments, Pages, PassageRequest, RawArguments, such_as, wanted};
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::request::form::{self, FunctionForm};
+use crate::pg::request::{HtmlPages, PassageArguments, PassageRequest, RawArguments, such_as, wanted};
+use crate::pg::server::call::{FunctionCall, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
-use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::set_returning::{self, RowSource};
 use neardup_core::executor;
 use neardup_core::features::tokens::{Document, Page};
 use neardup_core::memory;
@@ -44,7 +44,7 @@ sql_function! {
 /// The default of `max_passages` for a call whose passages the server stores before it uses them.
 const DEFAULT_MAX_PASSAGES: u64 = 100_000_000;
 
-fn answer(call: Call, form: Form) -> Result<Datum> {
+fn answer(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     set_returning::answer(call, || {
         let mut request = PassageRequest::new(call, form)?;
         if set_returning::wants_all(call)? {
@@ -153,7 +153,7 @@ pub(super) fn columns(passage: &Passage) -> Result<[Datum; 6]> {
     ])
 }
 
-impl Rows<8> for RunningSearch {
+impl RowSource<8> for RunningSearch {
     fn columns(&self) -> [&'static str; 8] {
         [
             "left_id",
@@ -182,8 +182,8 @@ sql_function! {
         set_returning::answer(call, || {
             let mut example = Example::new("shared_passages", ["…".to_owned(), "…".to_owned()]);
             let given = RawArguments::new(form::SHARED_PASSAGES.of(call))?;
-            let Arguments { parameters, pages } = wanted(given, &mut example)?;
-            if let Some(Pages { url: Some(_) }) = pages {
+            let PassageArguments { parameters, pages } = wanted(given, &mut example)?;
+            if let Some(HtmlPages { url: Some(_) }) = pages {
                 let message = "url names a column, and shared_passages reads no relation";
                 let hint = "The text of a page that has a URL is html_text(page, url).";
                 return Err(SqlError::parameter(message).hint(format!("{hint} {}", such_as(&example))));
@@ -211,7 +211,7 @@ sql_function! {
 /// The shared passages of two texts as rows.
 struct SharedPassageRows(std::vec::IntoIter<Passage>);
 
-impl Rows<6> for SharedPassageRows {
+impl RowSource<6> for SharedPassageRows {
     fn columns(&self) -> [&'static str; 6] {
         ["left_sentence", "right_sentence", "sentences", "left_span", "right_span", "similarity"]
     }

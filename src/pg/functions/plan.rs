@@ -5,7 +5,7 @@ use pgrx::pg_sys::Datum;
 
 use crate::pg::server::call::sql_function;
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::set_returning::{self, RowSource};
 use neardup_core::joins::sketches::banding::Banding;
 use neardup_core::joins::sketches::presets;
 
@@ -23,18 +23,18 @@ sql_function! {
             })?,
             None => Banding::for_recall(threshold, call.get(1).unwrap_or(0.95)).map_err(with_hint)?,
         };
-        set_returning::all(call, Curve { plan, threshold, step: 0 })
+        set_returning::all(call, DetectionCurve { plan, threshold, step: 0 })
     }
 }
 
 /// The detection curve as rows, for similarities from 0.05 to 1.
-struct Curve {
+struct DetectionCurve {
     plan: Banding,
     threshold: f64,
     step: u32,
 }
 
-impl Rows<6> for Curve {
+impl RowSource<6> for DetectionCurve {
     fn columns(&self) -> [&'static str; 6] {
         ["bands", "rows", "permutations", "detection_at_threshold", "similarity", "detection"]
     }

@@ -5,7 +5,7 @@
 use pgrx::pg_sys::Datum;
 
 use crate::pg::query::row_key::key_of_row;
-use crate::pg::server::call::Call;
+use crate::pg::server::call::FunctionCall;
 use crate::pg::server::encoding;
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::executor_for;
@@ -19,7 +19,7 @@ use neardup_core::joins::search::edit_ball::{EditBall, characters};
 /// Returns the output of a ball in such a message. `short` returns its text with the beginning of a
 /// long document.
 pub(super) fn refused(
-    call: Call,
+    call: FunctionCall,
     conflict: Conflict,
     short: fn(&[u8], &Stop) -> CoreResult<String>,
 ) -> Result<Datum> {

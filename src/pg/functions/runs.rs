@@ -10,12 +10,12 @@ use super::near_duplicates_stats::StoredAccount;
 use super::spans::range;
 use crate::pg::read::documents::{Finished, ServerReading};
 use crate::pg::request::example::Example;
-use crate::pg::request::form::{self, Argument, Form};
+use crate::pg::request::form::{self, Argument, FunctionForm};
 use crate::pg::request::{RunsRequest, plain_tokenizer, such_as};
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::{BackendExecutor, executor_for};
-use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::set_returning::{self, RowSource};
 use crate::pg::server::values;
 use neardup_core::error::Result as CoreResult;
 use neardup_core::executor::{self, Stop};
@@ -50,24 +50,24 @@ sql_function! {
     neardup_cut_repeats_typed, pg_finfo_neardup_cut_repeats_typed, |call| cut(call, form::CUT_REPEATS.typed())
 }
 
-fn runs(call: Call, form: Form) -> Result<Datum> {
+fn runs(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     set_returning::answer(call, || {
         let request = RunsRequest::new(call, form)?;
         let (runs, finished, account) =
             read(&request, |reading| repeats::runs(&request.parameters, reading))?;
         let context = PgMemoryContexts::new("neardup: ranges");
-        Ok(Runs { runs, context, finished, account: StoredAccount::of(account) })
+        Ok(RepeatedRunRows { runs, context, finished, account: StoredAccount::of(account) })
     })
 }
 
-fn cut(call: Call, form: Form) -> Result<Datum> {
+fn cut(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     set_returning::answer(call, || {
         let request = RunsRequest::new(call, form)?;
         let work = |reading: &mut Reading<'_>| repeats::cut(&request.parameters, request.cutting, reading);
         let (texts, finished, account) = read(&request, work)?;
         let context = PgMemoryContexts::new("neardup: cut text");
         let (batch, is_null) = (Vec::new().into_iter(), false);
-        Ok(Texts { texts, batch, context, is_null, finished, account: StoredAccount::of(account) })
+        Ok(CutTextRows { texts, batch, context, is_null, finished, account: StoredAccount::of(account) })
     })
 }
 
@@ -95,7 +95,7 @@ fn read<T>(
 }
 
 /// Repeated runs as rows.
-struct Runs {
+struct RepeatedRunRows {
     runs: LocatedRuns,
     /// The memory of the ranges that were returned last.
     context: PgMemoryContexts,
@@ -103,7 +103,7 @@ struct Runs {
     account: StoredAccount,
 }
 
-impl Rows<6> for Runs {
+impl RowSource<6> for RepeatedRunRows {
     fn columns(&self) -> [&'static str; 6] {
         ["id", "span", "tokens", "of_id", "of_span", "documents"]
     }
@@ -126,7 +126,7 @@ impl Rows<6> for Runs {
 }
 
 /// Texts without their repeated runs as rows.
-struct Texts {
+struct CutTextRows {
     texts: CutTexts,
     batch: std::vec::IntoIter<CutText>,
     /// The memory of the text that was returned last.
@@ -137,7 +137,7 @@ struct Texts {
     account: StoredAccount,
 }
 
-impl Rows<4> for Texts {
+impl RowSource<4> for CutTextRows {
     fn columns(&self) -> [&'static str; 4] {
         ["id", "body", "cut_characters", "cut_tokens"]
     }
@@ -240,7 +240,7 @@ struct OfTwo {
     context: PgMemoryContexts,
 }
 
-impl Rows<3> for OfTwo {
+impl RowSource<3> for OfTwo {
     fn columns(&self) -> [&'static str; 3] {
         ["left_span", "right_span", "tokens"]
     }

@@ -5,7 +5,7 @@ use pgrx::check_for_interrupts;
 use pgrx::pg_sys;
 
 use crate::pg::query::names::type_name;
-use crate::pg::read::sample::Sample;
+use crate::pg::read::sample::CallSample;
 use crate::pg::request::Request;
 use crate::pg::server::error::Result;
 use crate::pg::server::own_schema::calls;
@@ -28,7 +28,7 @@ pub(crate) struct Planned {
 /// Runs the method of a request on a sample and estimates its work on all documents. If they would
 /// not fit in memory, the sample gets as much less memory as it is smaller, so that it goes to
 /// temporary files where the call does.
-pub(crate) fn plan(request: &Request, sample: Sample, find_seconds: f64) -> Result<Planned> {
+pub(crate) fn plan(request: &Request, sample: CallSample, find_seconds: f64) -> Result<Planned> {
     let planned = plan_within(request, sample, find_seconds, |memory| memory)?;
     match planned.run.fits_in_memory() {
         true => Ok(planned),
@@ -40,7 +40,7 @@ pub(crate) fn plan(request: &Request, sample: Sample, find_seconds: f64) -> Resu
 /// of the call.
 fn plan_within(
     request: &Request,
-    sample: Sample,
+    sample: CallSample,
     find_seconds: f64,
     memory_of: impl Fn(usize) -> usize,
 ) -> Result<Planned> {

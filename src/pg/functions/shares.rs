@@ -4,7 +4,7 @@
 use pgrx::pg_sys::{self, Datum, NodeTag};
 
 use crate::pg::query::decode::elements;
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_function};
 use crate::pg::server::error::{Result, SqlError, catch};
 use crate::pg::server::executor::executor_for;
 use neardup_core::executor;
@@ -45,7 +45,7 @@ sql_function! {
     }
 }
 
-fn shares<T: Ord + Send>(call: Call, element: pg_sys::Oid, read: fn(Datum) -> T) -> Result<Datum> {
+fn shares<T: Ord + Send>(call: FunctionCall, element: pg_sys::Oid, read: fn(Datum) -> T) -> Result<Datum> {
     let Some((a, b)) = call.datum(0).zip(call.datum(1)) else { return Ok(call.give::<bool>(None)) };
     let r: i32 = call.need(2, "r")?;
     if r < 1 {

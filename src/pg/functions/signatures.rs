@@ -3,9 +3,9 @@
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 
-use crate::pg::query::decode::{Kind, decode, elements};
+use crate::pg::query::decode::{ColumnContent, decode, elements};
 use crate::pg::request::example::literal;
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::values::number_array;
@@ -16,7 +16,7 @@ use neardup_core::features::tokens::Document;
 use neardup_core::features::units::signatures::{Maker, SignatureScratch, Terms};
 use neardup_core::hash::hash_bytes;
 use neardup_core::memory;
-use neardup_core::text::words::{Space, for_each_word};
+use neardup_core::text::words::{WordScratch, for_each_word};
 
 const DOING: &str = "reading terms";
 
@@ -63,7 +63,7 @@ sql_function! {
 
 /// Returns the terms and document counts of a call: hashes of words, and for each hash the number
 /// of documents that contain the word.
-fn counts(call: Call) -> Result<Vec<(u64, u64)>> {
+fn counts(call: FunctionCall) -> Result<Vec<(u64, u64)>> {
     let terms = strings(call, 1)?.unwrap_or_default();
     let array = call.datum(2);
     // SAFETY: our SQL declares a bigint[], whose elements are their values.
@@ -77,7 +77,7 @@ fn counts(call: Call) -> Result<Vec<(u64, u64)>> {
         )));
     }
     let mut counts = Vec::new();
-    let mut space = Space::default();
+    let mut space = WordScratch::default();
     for (term, number) in terms.iter().zip(numbers) {
         pgrx::check_for_interrupts!();
         let Some(number) = u64::try_from(number.value() as i64).ok().filter(|&number| number > 0) else {
@@ -94,10 +94,10 @@ fn counts(call: Call) -> Result<Vec<(u64, u64)>> {
 }
 
 /// Returns the strings of a `text[]` argument, or `None` if it is NULL.
-fn strings(call: Call, n: usize) -> Result<Option<Vec<String>>> {
+fn strings(call: FunctionCall, n: usize) -> Result<Option<Vec<String>>> {
     let Some(array) = call.datum(n) else { return Ok(None) };
     // SAFETY: our SQL declares a text[].
-    match unsafe { decode(Kind::Tokens, array)? } {
+    match unsafe { decode(ColumnContent::Tokens, array)? } {
         Some(Document::Tokens(strings)) => Ok(Some(strings)),
         _ => Err(SqlError::new(
             PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,

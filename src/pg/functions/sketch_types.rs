@@ -8,7 +8,7 @@ use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgSqlErrorCode, check_for_interrupts};
 
 use super::refused_ball::refused;
-use crate::pg::server::call::{Call, sql_function, varlena_bytes};
+use crate::pg::server::call::{FunctionCall, sql_function, varlena_bytes};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
@@ -26,7 +26,7 @@ use neardup_core::sketches::balls::{MinhashBall, SimhashBall};
 use neardup_core::sketches::wire::{Minhash, Simhash};
 
 /// The input and output of one type.
-pub(super) struct Form {
+pub(super) struct TypeForm {
     pub name: &'static str,
     pub from_text: fn(&str, &Stop) -> CoreResult<Vec<u8>>,
     /// Checks that bytes are a valid value.
@@ -37,7 +37,7 @@ pub(super) struct Form {
     pub example: &'static str,
 }
 
-const MINHASH_SKETCH: Form = Form {
+const MINHASH_SKETCH: TypeForm = TypeForm {
     name: "minhash_sketch",
     from_text: |text, _| Minhash::from_text(text),
     check: |bytes| Minhash::parse(bytes).map(|_| ()),
@@ -45,7 +45,7 @@ const MINHASH_SKETCH: Form = Form {
     example: "minhash:v1:words:h1.1:k5:seed1:m2:01020304ffffffff",
 };
 
-const SIMHASH_SKETCH: Form = Form {
+const SIMHASH_SKETCH: TypeForm = TypeForm {
     name: "simhash_sketch",
     from_text: |text, _| Simhash::from_text(text),
     check: |bytes| Simhash::parse(bytes).map(|_| ()),
@@ -53,7 +53,7 @@ const SIMHASH_SKETCH: Form = Form {
     example: "simhash:v1:words:h1.1:k1:0123456789abcdef",
 };
 
-const MINHASH_BALL: Form = Form {
+const MINHASH_BALL: TypeForm = TypeForm {
     name: "minhash_ball",
     from_text: |text, _| MinhashBall::from_text(text),
     check: |bytes| MinhashBall::parse(bytes).map(|_| ()),
@@ -61,7 +61,7 @@ const MINHASH_BALL: Form = Form {
     example: "<minhash:v1:words:h1.1:k5:seed1:m2:01020304ffffffff,0.8>",
 };
 
-const SIMHASH_BALL: Form = Form {
+const SIMHASH_BALL: TypeForm = TypeForm {
     name: "simhash_ball",
     from_text: |text, _| SimhashBall::from_text(text),
     check: |bytes| SimhashBall::parse(bytes).map(|_| ()),
@@ -70,7 +70,7 @@ const SIMHASH_BALL: Form = Form {
 };
 
 /// A ball around a document.
-const TEXT_BALL: Form = Form {
+const TEXT_BALL: TypeForm = TypeForm {
     name: ball::NAME,
     from_text: |text, stop| match EditBall::is_text(text) {
         true => EditBall::from_text(text, stop),
@@ -88,7 +88,7 @@ const TEXT_BALL: Form = Form {
 };
 
 /// The form for plans, which shortens long texts.
-const TEXT_BALL_IN_PLANS: Form = Form {
+const TEXT_BALL_IN_PLANS: TypeForm = TypeForm {
     to_text: |bytes, stop| match EditBall::is(bytes) {
         true => EditBall::parse(bytes)?.short(stop),
         false => SetBall::parse(bytes)?.short(stop),
@@ -97,7 +97,7 @@ const TEXT_BALL_IN_PLANS: Form = Form {
 };
 
 /// A text and the least length of a run.
-const TEXT_RUNS: Form = Form {
+const TEXT_RUNS: TypeForm = TypeForm {
     name: query::NAME,
     from_text: RunQuery::from_text,
     check: |bytes| RunQuery::parse(bytes).map(|_| ()),
@@ -106,8 +106,8 @@ const TEXT_RUNS: Form = Form {
 };
 
 /// The form for plans, which shortens long texts.
-const TEXT_RUNS_IN_PLANS: Form =
-    Form { to_text: |bytes, stop| RunQuery::parse(bytes)?.short(stop), ..TEXT_RUNS };
+const TEXT_RUNS_IN_PLANS: TypeForm =
+    TypeForm { to_text: |bytes, stop| RunQuery::parse(bytes)?.short(stop), ..TEXT_RUNS };
 
 sql_function! {
     /// `minhash_sketch_in(cstring) → minhash_sketch`
@@ -188,7 +188,7 @@ sql_function! {
     neardup_text_runs_recv, pg_finfo_neardup_text_runs_recv, |call| query_in_its_form(receive(call, &TEXT_RUNS)?)
 }
 
-pub(super) fn input(call: Call, form: &Form) -> Result<Datum> {
+pub(super) fn input(call: FunctionCall, form: &TypeForm) -> Result<Datum> {
     // Values are long, so errors show only their beginning.
     const SHOWN: usize = 60;
     check_for_interrupts!();
@@ -214,7 +214,7 @@ pub(super) fn input(call: Call, form: &Form) -> Result<Datum> {
 }
 
 /// Returns the hint for a text that is no value of the type.
-fn hint(form: &Form, text: &str) -> String {
+fn hint(form: &TypeForm, text: &str) -> String {
     // An operator takes the text of a string for a ball.
     if form.name == ball::NAME && !text.trim_start().starts_with('<') {
         return "To compare with a text, make a ball around it: body <@ near('some text', 0.8), body <-> near('some text', 0.3)"
@@ -223,7 +223,7 @@ fn hint(form: &Form, text: &str) -> String {
     format!("A value looks like this: {}", form.example)
 }
 
-pub(super) fn output(call: Call, form: &Form) -> Result<Datum> {
+pub(super) fn output(call: FunctionCall, form: &TypeForm) -> Result<Datum> {
     let Some(bytes) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
     let mut text = String::new();
     executor::one(executor_for(bytes.len()), &mut text, |text, stop| {
@@ -237,7 +237,7 @@ pub(super) fn output(call: Call, form: &Form) -> Result<Datum> {
     Ok(encoding::to_server(&text)?.into_datum())
 }
 
-pub(super) fn receive(call: Call, form: &Form) -> Result<Datum> {
+pub(super) fn receive(call: FunctionCall, form: &TypeForm) -> Result<Datum> {
     // SAFETY: the server calls receive functions with a StringInfo.
     let message: pg_sys::StringInfo = match call.datum(0) {
         Some(datum) => datum.cast_mut_ptr(),

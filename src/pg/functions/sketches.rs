@@ -5,8 +5,8 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;
 
 use super::building_blocks::document;
-use crate::pg::query::decode::{Kind, decode};
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::query::decode::{ColumnContent, decode};
+use crate::pg::server::call::{FunctionCall, sql_function};
 use crate::pg::server::checks;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
@@ -14,47 +14,47 @@ use neardup_core::executor;
 use neardup_core::features::tokens::Document;
 use neardup_core::sketches::of_documents::{minhash_sketch, simhash_sketch};
 use neardup_core::sketches::supershingles;
-use neardup_core::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source};
+use neardup_core::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, SketchSource};
 use neardup_core::sketches::{minhash, simhash};
 
 sql_function! {
     /// `minhash(text, k, permutations, seed, tokenizer) → minhash_sketch`
     neardup_minhash_text, pg_finfo_neardup_minhash_text, within Arguments, |call| {
         let source = tokenizer(call, 4)?;
-        minhash(call, Kind::Text, source)
+        minhash(call, ColumnContent::Text, source)
     }
 }
 sql_function! {
     /// `minhash(text[], k, permutations, seed) → minhash_sketch`
-    neardup_minhash_tokens, pg_finfo_neardup_minhash_tokens, within Arguments, |call| minhash(call, Kind::Tokens, Source::Tokens)
+    neardup_minhash_tokens, pg_finfo_neardup_minhash_tokens, within Arguments, |call| minhash(call, ColumnContent::Tokens, SketchSource::Tokens)
 }
 sql_function! {
     /// `minhash(tsvector, k, permutations, seed) → minhash_sketch`
-    neardup_minhash_lexemes, pg_finfo_neardup_minhash_lexemes, within Arguments, |call| minhash(call, Kind::Vector, Source::Lexemes)
+    neardup_minhash_lexemes, pg_finfo_neardup_minhash_lexemes, within Arguments, |call| minhash(call, ColumnContent::Vector, SketchSource::Lexemes)
 }
 sql_function! {
     /// `minhash(bigint[], k, permutations, seed) → minhash_sketch`
-    neardup_minhash_numbers, pg_finfo_neardup_minhash_numbers, within Arguments, |call| minhash(call, Kind::Numbers, Source::Numbers)
+    neardup_minhash_numbers, pg_finfo_neardup_minhash_numbers, within Arguments, |call| minhash(call, ColumnContent::Numbers, SketchSource::Numbers)
 }
 
 sql_function! {
     /// `simhash(text, bits, k, tokenizer) → simhash_sketch`
     neardup_simhash_text, pg_finfo_neardup_simhash_text, within Arguments, |call| {
         let source = tokenizer(call, 3)?;
-        simhash(call, Kind::Text, source)
+        simhash(call, ColumnContent::Text, source)
     }
 }
 sql_function! {
     /// `simhash(text[], bits, k) → simhash_sketch`
-    neardup_simhash_tokens, pg_finfo_neardup_simhash_tokens, within Arguments, |call| simhash(call, Kind::Tokens, Source::Tokens)
+    neardup_simhash_tokens, pg_finfo_neardup_simhash_tokens, within Arguments, |call| simhash(call, ColumnContent::Tokens, SketchSource::Tokens)
 }
 sql_function! {
     /// `simhash(tsvector, bits, k) → simhash_sketch`
-    neardup_simhash_lexemes, pg_finfo_neardup_simhash_lexemes, within Arguments, |call| simhash(call, Kind::Vector, Source::Lexemes)
+    neardup_simhash_lexemes, pg_finfo_neardup_simhash_lexemes, within Arguments, |call| simhash(call, ColumnContent::Vector, SketchSource::Lexemes)
 }
 sql_function! {
     /// `simhash(bigint[], bits, k) → simhash_sketch`
-    neardup_simhash_numbers, pg_finfo_neardup_simhash_numbers, within Arguments, |call| simhash(call, Kind::Numbers, Source::Numbers)
+    neardup_simhash_numbers, pg_finfo_neardup_simhash_numbers, within Arguments, |call| simhash(call, ColumnContent::Numbers, SketchSource::Numbers)
 }
 
 sql_function! {
@@ -97,7 +97,7 @@ sql_function! {
         let size = simhash::check_bits(bits_given.into()).map_err(|error| SqlError::from(error).hint(
             "Cast to a length that a sketch can have before: bits::bit(64)::simhash_sketch",
         ))?;
-        Ok(call.give(Some(SimhashHeader::new(Source::Bits, 1, size).sketch(Some(bits)))))
+        Ok(call.give(Some(SimhashHeader::new(SketchSource::Bits, 1, size).sketch(Some(bits)))))
     }
 }
 sql_function! {
@@ -110,7 +110,7 @@ sql_function! {
 }
 
 /// Returns the bits of a sketch; `bit` and `varbit` have the same layout.
-fn bits(call: Call) -> Result<Datum> {
+fn bits(call: FunctionCall) -> Result<Datum> {
     let Some(bytes) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
     let sketch = Simhash::parse(bytes)?;
     let mut bits = i32::from(sketch.header.bits).to_ne_bytes().to_vec();
@@ -118,7 +118,7 @@ fn bits(call: Call) -> Result<Datum> {
     Ok(call.give(Some(bits)))
 }
 
-fn minhash(call: Call, kind: Kind, source: Source) -> Result<Datum> {
+fn minhash(call: FunctionCall, kind: ColumnContent, source: SketchSource) -> Result<Datum> {
     let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
     let k = checks::k(i64::from(call.need::<i32>(1, "k")?))?;
     let permutations = checks::permutations(i64::from(call.need::<i32>(2, "permutations")?))?;
@@ -137,7 +137,7 @@ pub(crate) fn minhash_of(document: &Document, header: &MinhashHeader) -> Result<
     Ok(sketch)
 }
 
-fn simhash(call: Call, kind: Kind, source: Source) -> Result<Datum> {
+fn simhash(call: FunctionCall, kind: ColumnContent, source: SketchSource) -> Result<Datum> {
     let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
     let bits = checks::bits(i64::from(call.need::<i32>(1, "bits")?))?;
     let k = checks::k(i64::from(call.need::<i32>(2, "k")?))?;
@@ -151,14 +151,14 @@ fn simhash(call: Call, kind: Kind, source: Source) -> Result<Datum> {
 }
 
 /// Reads argument 0 as a document. Returns `None` if the argument is NULL.
-pub(super) fn document_of(call: Call, kind: Kind) -> Result<Option<Document>> {
+pub(super) fn document_of(call: FunctionCall, kind: ColumnContent) -> Result<Option<Document>> {
     document_at(call, 0, kind)
 }
 
 /// Reads argument `n`, whose type must match `kind`, as a document. Returns `None` if the argument
 /// is NULL.
-pub(super) fn document_at(call: Call, n: usize, kind: Kind) -> Result<Option<Document>> {
-    if kind == Kind::Text {
+pub(super) fn document_at(call: FunctionCall, n: usize, kind: ColumnContent) -> Result<Option<Document>> {
+    if kind == ColumnContent::Text {
         return call.text(n)?.map(document).transpose();
     }
     let Some(value) = call.datum(n) else { return Ok(None) };
@@ -172,30 +172,30 @@ pub(super) fn document_at(call: Call, n: usize, kind: Kind) -> Result<Option<Doc
 }
 
 /// Returns the token source that argument `n` names.
-fn tokenizer(call: Call, n: usize) -> Result<Source> {
+fn tokenizer(call: FunctionCall, n: usize) -> Result<SketchSource> {
     let name = call.name(n)?.unwrap_or_default();
     match &*name {
-        "words" => Ok(Source::Words),
-        "chars" => Ok(Source::Chars),
-        "whitespace" => Ok(Source::Whitespace),
+        "words" => Ok(SketchSource::Words),
+        "chars" => Ok(SketchSource::Chars),
+        "whitespace" => Ok(SketchSource::Whitespace),
         _ => Err(SqlError::parameter(format!("tokenizer must be words, chars or whitespace, not {name}"))
             .hint("The words of a text are cut like this: tokenizer => 'words'")),
     }
 }
 
-fn agreeing(call: Call, report: fn(u32, u16) -> f64) -> Result<Datum> {
+fn agreeing(call: FunctionCall, report: fn(u32, u16) -> f64) -> Result<Datum> {
     let Some((a, b)) = call.bytes(0).zip(call.bytes(1)) else { return Ok(call.give::<f64>(None)) };
     let (a, b) = (Minhash::parse(a)?, Minhash::parse(b)?);
     Ok(call.give(Some(report(a.agreeing(&b)?, a.header.permutations))))
 }
 
-fn differing(call: Call, report: fn(u32, u16) -> f64) -> Result<Datum> {
+fn differing(call: FunctionCall, report: fn(u32, u16) -> f64) -> Result<Datum> {
     let Some((a, b)) = call.bytes(0).zip(call.bytes(1)) else { return Ok(call.give::<f64>(None)) };
     let (a, b) = (Simhash::parse(a)?, Simhash::parse(b)?);
     Ok(call.give(Some(report(a.distance(&b)?, a.header.bits))))
 }
 
-fn groups(call: Call) -> Result<Option<Vec<u64>>> {
+fn groups(call: FunctionCall) -> Result<Option<Vec<u64>>> {
     let Some(bytes) = call.bytes(0) else { return Ok(None) };
     let groups = i64::from(call.need::<i32>(1, "groups")?);
     Ok(Some(checks::with_groups(supershingles::supershingles(&Minhash::parse(bytes)?, groups))?))

@@ -6,10 +6,10 @@ use pgrx::PgSqlErrorCode;
 use pgrx::datum::Range;
 use pgrx::pg_sys::Datum;
 
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
-use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::set_returning::{self, RowSource};
 use crate::pg::server::values;
 use neardup_core::executor::{self, Stop};
 use neardup_core::memory;
@@ -20,7 +20,7 @@ use neardup_core::text::spans::Span;
 sql_function! {
     /// `sentences(text) → TABLE(no, span, sentence)`
     neardup_sentences, pg_finfo_neardup_sentences, within Arguments, |call| {
-        set_returning::answer(call, || Units::new(call, "sentence", |text, stop, units| {
+        set_returning::answer(call, || UnitRows::new(call, "sentence", |text, stop, units| {
             for_each_sentence(text, stop, |span| memory::push(units, span, DOING))
         }))
     }
@@ -29,7 +29,7 @@ sql_function! {
 sql_function! {
     /// `paragraphs(text) → TABLE(no, span, paragraph)`
     neardup_paragraphs, pg_finfo_neardup_paragraphs, within Arguments, |call| {
-        set_returning::answer(call, || Units::new(call, "paragraph", |text, stop, units| {
+        set_returning::answer(call, || UnitRows::new(call, "paragraph", |text, stop, units| {
             for_each_paragraph(text, stop, |span| memory::push(units, span, DOING))
         }))
     }
@@ -38,7 +38,7 @@ sql_function! {
 const DOING: &str = "cutting a text into sentences";
 
 /// Units of a text as rows: number, span, text.
-struct Units {
+struct UnitRows {
     /// The name of the column with the texts of the units.
     unit: &'static str,
     text: String,
@@ -46,9 +46,9 @@ struct Units {
     given: usize,
 }
 
-impl Units {
+impl UnitRows {
     fn new(
-        call: Call,
+        call: FunctionCall,
         unit: &'static str,
         cut: impl Fn(&str, &Stop, &mut Vec<Span>) -> neardup_core::error::Result<()> + Sync,
     ) -> Result<Self> {
@@ -62,7 +62,7 @@ impl Units {
     }
 }
 
-impl Rows<3> for Units {
+impl RowSource<3> for UnitRows {
     fn columns(&self) -> [&'static str; 3] {
         ["no", "span", self.unit]
     }

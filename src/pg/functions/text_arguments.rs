@@ -1,14 +1,14 @@
 //! Arguments that say how a text is cut and in which form it is compared.
 
 use crate::pg::request::no_normalization_of_pages;
-use crate::pg::server::call::Call;
+use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::features::normalization::Normalization;
 use neardup_core::features::origin::Origin;
 
 /// Returns the normalization form that argument `n` names, or None if the argument is NULL.
 pub(super) fn normalization(
-    call: Call,
+    call: FunctionCall,
     n: usize,
     origin: Origin,
     example: &'static str,
@@ -23,7 +23,7 @@ pub(super) fn normalization(
 
 /// Returns the origin of the tokens that the tokenizer of argument `n` makes, by default words.
 /// `lexemes` is an example call with lexemes, for the hint of an error.
-pub(super) fn origin(call: Call, n: usize, lexemes: &str) -> Result<Origin> {
+pub(super) fn origin(call: FunctionCall, n: usize, lexemes: &str) -> Result<Origin> {
     let Some(name) = call.name(n)? else { return Ok(Origin::Words) };
     let is_of_texts = |origin: &Origin| Origin::of_text(origin.tokenizer()) == Some(*origin);
     Origin::from_name(&name).filter(is_of_texts).ok_or_else(|| {

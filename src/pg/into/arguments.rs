@@ -4,22 +4,22 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 use serde::Deserialize;
 
-use super::documents::{self, Carried, Counted, Documents};
+use super::documents::{self, Carried, CountedTokens, DocumentColumns};
 use super::layout::CitusLayout;
 use super::limits::CallLimits;
-use super::method::{self, Asked, MethodInParts};
+use super::method::{self, AskedMethod, MethodInParts};
 use super::nodes::Nodes;
-use super::place::{Place, such_as};
+use super::place::{TablePlace, such_as};
 use super::servers::Server;
 use super::statements::catalog;
 use crate::pg::query::as_user::{Extension, as_user};
 use crate::pg::query::names::qualified_type;
 use crate::pg::query::relation::Relation;
-use crate::pg::read::source::Source;
+use crate::pg::read::source::DocumentSource;
 use crate::pg::request::form::{Argument, KeptArguments, NEAR_DUPLICATES};
 use crate::pg::request::tokenizer::with_schema;
 use crate::pg::request::{PassageRequest, Request};
-use crate::pg::server::call::Call;
+use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::{Result, SqlError};
 
 /// The arguments of `near_duplicates_into` except the relation, the threshold and the options. The
@@ -69,7 +69,7 @@ pub(super) struct CallArguments {
 
 impl CallArguments {
     /// Reads `docs`, `threshold`, `options` and `arguments` of `neardup_into_step`.
-    pub(super) fn new(call: Call, docs: Oid) -> Result<Self> {
+    pub(super) fn new(call: FunctionCall, docs: Oid) -> Result<Self> {
         let mut others = match call.json(3, "arguments")? {
             None => Others::default(),
             Some(json) => serde_json::from_value(json)
@@ -121,16 +121,16 @@ impl CallArguments {
 
 /// The tables that a call makes. The caller names all of them except the log.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct OutputTables {
     /// The table of pairs.
-    pub pairs: Place,
+    pub pairs: TablePlace,
     /// The table of clusters, if one is wanted.
-    pub clusters: Option<Place>,
+    pub clusters: Option<TablePlace>,
     /// The log.
-    pub log: Place,
+    pub log: TablePlace,
 }
 
-impl Places {
+impl OutputTables {
     /// Reads and checks the names, and checks that the role may create the tables. `shown` is the
     /// relation, for hints.
     pub(super) fn new(arguments: &CallArguments, role: Oid, shown: &str) -> Result<Self> {
@@ -140,9 +140,9 @@ impl Places {
             SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, message)
                 .hint(format!("Name the table to be made: {}", such_as(arguments.name(), shown)))
         })?;
-        let pairs = Place::parse(pairs, found)?;
+        let pairs = TablePlace::parse(pairs, found)?;
         let clusters = arguments.others.clusters.as_ref();
-        let clusters = clusters.map(|clusters| Place::parse(clusters, "clusters")).transpose()?;
+        let clusters = clusters.map(|clusters| TablePlace::parse(clusters, "clusters")).transpose()?;
         let log = pairs.log()?;
         for other in clusters.iter() {
             if [&pairs, &log].contains(&other) {
@@ -162,7 +162,7 @@ impl Places {
 #[derive(Debug)]
 pub(super) struct InParts {
     /// The ids of all documents, and what is carried of these.
-    pub documents: Documents,
+    pub documents: DocumentColumns,
     /// The method.
     pub carried: Carried,
     /// The number of parts.
@@ -190,7 +190,7 @@ impl InParts {
 
     /// Reports whether the comparison of two documents depends on what was counted.
     pub(super) fn compares_by_ranks(&self) -> bool {
-        self.carried.counted == Counted::All
+        self.carried.counted == CountedTokens::All
     }
 }
 
@@ -225,7 +225,7 @@ impl JoinArguments {
         arguments: &CallArguments,
         extension: &Extension,
         role: Oid,
-        result: &Place,
+        result: &TablePlace,
     ) -> Result<Self> {
         let given = NEAR_DUPLICATES.with(&arguments.join);
         let docs = given.need(Argument::Docs)?;
@@ -237,9 +237,9 @@ impl JoinArguments {
         let id_oid =
             id.map_or(pg_sys::INT8OID, |id| if id.is_integer() { pg_sys::INT8OID } else { id.base_type });
         let request = if arguments.others.passages {
-            Asked::Passages(PassageRequest::of_kept(&arguments.join, id_oid)?)
+            AskedMethod::Passages(PassageRequest::of_kept(&arguments.join, id_oid)?)
         } else {
-            Asked::Pairs(Request::of_kept(&arguments.join, id_oid)?)
+            AskedMethod::Pairs(Request::of_kept(&arguments.join, id_oid)?)
         };
         let found = as_user(role, || Server::all(&catalog::servers(docs)))?;
         let citus = as_user(role, || CitusLayout::of(docs, result, arguments.others.parts))?
@@ -310,9 +310,14 @@ fn count_parts(asked: Option<i32>, servers: &[Server], citus: Option<&CitusLayou
 }
 
 /// Returns the expressions for reading documents.
-fn documents(source: &Source, set: String, extension: &Extension, are_ordered: bool) -> Documents {
+fn documents(
+    source: &DocumentSource,
+    set: String,
+    extension: &Extension,
+    are_ordered: bool,
+) -> DocumentColumns {
     let (table, id) = (source.table.clone(), source.id.clone());
-    Documents { table, id, set, hash: documents::hash(source, &extension.internal), are_ordered }
+    DocumentColumns { table, id, set, hash: documents::hash(source, &extension.internal), are_ordered }
 }
 
 /// Returns what the caller is told about the join, if anything.

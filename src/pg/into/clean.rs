@@ -11,16 +11,16 @@ use pgrx::{PgSqlErrorCode, check_for_interrupts};
 
 use super::known_log::{self, KnownLog};
 use super::log::is_token;
-use super::runs::{Answer, ask_servers, tables_of_workers, tell};
+use super::runs::{WorkerAnswer, ask_servers, tables_of_workers, tell};
 use super::servers::{Requests, Server};
 use super::statements::{remote, runs as statements};
 use crate::pg::procedure::catalog::role_name;
 use crate::pg::procedure::citus;
-use crate::pg::procedure::part_lock::Share;
-use crate::pg::procedure::table::{Opened, Table};
+use crate::pg::procedure::part_lock::LockedShare;
+use crate::pg::procedure::table::{OpenedTable, Table};
 use crate::pg::query::as_user::{acts_for, as_user};
 use crate::pg::query::names::name_of;
-use crate::pg::server::call::{Call, is_null, sql_function};
+use crate::pg::server::call::{FunctionCall, is_null, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 
 const EXAMPLE: &str = "SELECT neardup_into_clean(run) FROM neardup_into_calls() WHERE status = 'left over';";
@@ -34,7 +34,7 @@ sql_function! {
 }
 
 /// Drops the working tables of a call, and its log unless the call is finished.
-fn clean(call: Call) -> Result<i64> {
+fn clean(call: FunctionCall) -> Result<i64> {
     let run = call.name(0)?.ok_or_else(|| is_null("run").hint(EXAMPLE))?;
     if !is_token(&run) {
         let message = format!("run must be twelve hexadecimal digits, not \"{run}\"");
@@ -61,7 +61,7 @@ fn drop_all(run: &str, caller: Oid) -> Result<i64> {
         let logs: Vec<&KnownLog> = logs.iter().filter(|log| log.owner == owner).collect();
         if !acts_for(owner) {
             left = left.or(Some(not_owner(&of_owner().map(name_of).collect::<Result<Vec<_>>>()?)));
-        } else if let Some(log) = logs.iter().find(|log| !Share::All.take(log.lock)) {
+        } else if let Some(log) = logs.iter().find(|log| !LockedShare::All.take(log.lock)) {
             left = left.or(Some(running(log)));
         } else {
             if owner == caller {
@@ -105,7 +105,9 @@ fn running(log: &KnownLog) -> SqlError {
 fn drop_one(table: Oid, owner: Oid) -> Result<i64> {
     check_for_interrupts!();
     let may = |of| of == owner && acts_for(of);
-    let Opened::Table(table) = Table::open(table, pg_sys::AccessExclusiveLock, may)? else { return Ok(0) };
+    let OpenedTable::Table(table) = Table::open(table, pg_sys::AccessExclusiveLock, may)? else {
+        return Ok(0);
+    };
     statements::drop(&table.name, table.is_foreign()).run()?;
     Ok(1)
 }
@@ -145,7 +147,7 @@ fn on_workers(run: &str, logs: &[KnownLog]) -> Result<i64> {
     }
     let owners: Vec<String> = owners.into_iter().collect();
     let drop = statements::workers(&statements::drop_there(run, &owners))?;
-    for Answer { node, success, result } in drop.json::<Vec<Answer>>()? {
+    for WorkerAnswer { node, success, result } in drop.json::<Vec<WorkerAnswer>>()? {
         if !success {
             tell(&node, result.as_deref().unwrap_or_default());
         }

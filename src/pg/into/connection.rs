@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use pgrx::{PgSqlErrorCode, pg_sys};
 
 use super::libpq::{Handle, Libpq};
-use super::mapping::Options;
+use super::mapping::ConnectionOptions;
 use crate::pg::server::encoding;
 use crate::pg::server::error::{SqlError, catch};
 use neardup_core::memory;
@@ -46,7 +46,7 @@ impl From<SqlError> for Fault {
     }
 }
 
-type Answer<T> = std::result::Result<T, Fault>;
+type NodeAnswer<T> = std::result::Result<T, Fault>;
 
 /// The longest time in which a connection is made, unless the options of the server say another one
 /// or a deadline is shorter.
@@ -55,7 +55,7 @@ const CONNECT: Duration = Duration::from_secs(30);
 /// Sends statements to a server, and returns the last text that they return. The server ends the
 /// request after these milliseconds, if there are any, and this session a second later: then the
 /// server does not answer at all.
-pub(super) fn exchange(server: &str, sql: &str, milliseconds: i32) -> Answer<Option<String>> {
+pub(super) fn exchange(server: &str, sql: &str, milliseconds: i32) -> NodeAnswer<Option<String>> {
     /// What the session waits beyond the time in which the server ends the request by itself.
     const GRACE: Duration = Duration::from_secs(1);
     let limit = u64::try_from(milliseconds).ok().filter(|&limit| limit > 0).map(Duration::from_millis);
@@ -106,9 +106,9 @@ const TUPLES_OK: c_int = 2;
 const EMPTY_QUERY: c_int = 0;
 
 impl Connection {
-    fn open(server: &str, limit: Option<Duration>) -> Answer<Self> {
+    fn open(server: &str, limit: Option<Duration>) -> NodeAnswer<Self> {
         let libpq = Libpq::get()?;
-        let options = Options::of(server, &libpq)?;
+        let options = ConnectionOptions::of(server, &libpq)?;
         let [mut keys, mut values] = [Vec::new(), Vec::new()];
         for (key, value) in options.all() {
             keys.push(key.as_ptr());
@@ -149,7 +149,7 @@ impl Connection {
     }
 
     /// Waits until the connection is made.
-    fn complete(&self, clock: &Clock) -> Answer<()> {
+    fn complete(&self, clock: &Clock) -> NodeAnswer<()> {
         let mut state = POLL_WRITING;
         // SAFETY: an open connection.
         unsafe {
@@ -170,7 +170,7 @@ impl Connection {
     }
 
     /// Sends statements. The other side may be slow to take them.
-    fn send(&self, sql: &str, clock: &Clock) -> Answer<()> {
+    fn send(&self, sql: &str, clock: &Clock) -> NodeAnswer<()> {
         let sql = encoding::to_server(sql)?;
         // SAFETY: an open connection, and a C string, which is copied.
         unsafe {
@@ -191,7 +191,7 @@ impl Connection {
     }
 
     /// Reads all results, and returns the text of the last one that has a row of one column.
-    fn last_text(&self, clock: &Clock) -> Answer<Option<String>> {
+    fn last_text(&self, clock: &Clock) -> NodeAnswer<Option<String>> {
         let mut last = None;
         loop {
             // SAFETY: an open connection.
@@ -213,7 +213,7 @@ impl Connection {
     }
 
     /// Waits for the socket, and answers to interrupts.
-    fn wait(&self, events: u32, clock: &Clock) -> Answer<()> {
+    fn wait(&self, events: u32, clock: &Clock) -> NodeAnswer<()> {
         let waited = clock.began.elapsed();
         let left = clock.limit.map(|limit| limit.saturating_sub(waited).as_millis());
         if left == Some(0) {
@@ -274,7 +274,7 @@ struct Outcome {
 
 impl Outcome {
     /// Returns the text of the first row if it has one column.
-    fn text(&self) -> Answer<Option<String>> {
+    fn text(&self) -> NodeAnswer<Option<String>> {
         let Self { libpq, handle } = *self;
         // SAFETY: a result; its first value is a C string if there is a row.
         unsafe {

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::pg::query::as_user::INTERNAL;
-use crate::pg::read::source::Source;
+use crate::pg::read::source::DocumentSource;
 
 /// The SQL expressions for reading documents, relative to the alias `d`; all names are qualified
 /// with their schemas.
 #[derive(Debug, Clone)]
-pub(super) struct Documents {
+pub(super) struct DocumentColumns {
     /// The relation.
     pub table: String,
     /// The id of a row.
@@ -21,7 +21,7 @@ pub(super) struct Documents {
     pub are_ordered: bool,
 }
 
-impl Documents {
+impl DocumentColumns {
     /// Returns a query for `id` and `set` of all documents.
     pub(super) fn query(&self) -> String {
         let Self { table, id, set, .. } = self;
@@ -35,7 +35,7 @@ pub(super) struct Carried {
     /// The method and its arguments, as JSON.
     pub method: String,
     /// What is counted before documents meet.
-    pub counted: Counted,
+    pub counted: CountedTokens,
     /// Set if passages of two documents are found, and not how similar these are.
     #[serde(default)]
     pub passages: bool,
@@ -43,7 +43,7 @@ pub(super) struct Carried {
 
 /// What is counted of documents before they meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Counted {
+pub(super) enum CountedTokens {
     /// Nothing.
     Nothing,
     /// The tokens of a sample.
@@ -53,7 +53,7 @@ pub(super) enum Counted {
 }
 
 /// Returns the SQL expression for the hash of what is compared of a document.
-pub(super) fn hash(source: &Source, internal: &str) -> String {
+pub(super) fn hash(source: &DocumentSource, internal: &str) -> String {
     let text = format!("{}::pg_catalog.text", source.column);
     let content = if source.has_sites() {
         format!(

@@ -5,21 +5,21 @@ use std::collections::BTreeMap;
 use pgrx::pg_sys::{self, Oid};
 
 use super::arguments::{CallArguments, InParts, JoinArguments};
-use super::measure::{Asked, Measured};
-use super::place::Place;
+use super::measure::{MeasuredCall, MeasuredSample};
+use super::place::TablePlace;
 use super::servers::Requests;
-use super::statements::join::Join;
+use super::statements::join::JoinStatements;
 use super::statements::routes::few_parts;
 use super::statements::{citus_catalog, estimate as statements};
-use crate::into::estimate::{Estimate, Layout, NodeWork, estimate};
+use crate::into::estimate::{CallEstimate, NodeWork, StepNodes, estimate};
 use crate::pg::functions::sampled_method::plan;
 use crate::pg::procedure::citus as spreading;
 use crate::pg::query::Query;
 use crate::pg::query::as_user::{Extension, as_user};
-use crate::pg::read::sample::{Hash, Sample};
+use crate::pg::read::sample::{CallSample, Hash};
 use crate::pg::request::Request;
 use crate::pg::request::form::{Argument, KeptArguments, NEAR_DUPLICATES_PLAN, Named};
-use crate::pg::server::call::Call;
+use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::Result;
 use crate::pg::server::own_schema::calls;
 
@@ -38,8 +38,8 @@ pub(crate) struct ByNode {
 }
 
 impl ByNode {
-    fn new(request: &Request, estimate: Estimate, names: Vec<String>, sampled: u64) -> Self {
-        let Estimate { candidates, pairs, nodes } = estimate;
+    fn new(request: &Request, estimate: CallEstimate, names: Vec<String>, sampled: u64) -> Self {
+        let CallEstimate { candidates, pairs, nodes } = estimate;
         let names = [None].into_iter().chain(names.into_iter().map(Some));
         let call = request.example.of("near_duplicates_into", None).with("pairs", "'near_duplicate_pairs'");
         Self {
@@ -87,14 +87,14 @@ impl CallArguments {
 }
 
 /// Estimates the work of a call. The sample has about as many documents as `wanted`.
-pub(crate) fn by_node(call: Call, given: Named<'_>, wanted: Option<u64>) -> Result<ByNode> {
+pub(crate) fn by_node(call: FunctionCall, given: Named<'_>, wanted: Option<u64>) -> Result<ByNode> {
     let arguments = CallArguments::of_plan(given)?;
     let wanted = wanted.unwrap_or(SAMPLE);
     // SAFETY: reads the state of the session.
     let caller = unsafe { pg_sys::GetUserId() };
     let extension = Extension::of(call)?;
     extension.check_version(NEAR_DUPLICATES_PLAN.name)?;
-    let home = Place::with_relation(arguments.join.docs, "")?;
+    let home = TablePlace::with_relation(arguments.join.docs, "")?;
     let asked = JoinArguments::new(&arguments, &extension, caller, &home)?;
     // As a call does first, and before postgres_fdw waits for a server that says nothing.
     if let Some(in_parts) = &asked.in_parts {
@@ -108,7 +108,7 @@ pub(crate) fn by_node(call: Call, given: Named<'_>, wanted: Option<u64>) -> Resu
         false => Hash::OfText,
     };
     let counted = count_on_servers(&asked, caller)?;
-    let sample = Sample::by(&request.left, by, wanted, counted)?;
+    let sample = CallSample::by(&request.left, by, wanted, counted)?;
     let docs = asked.docs;
     let Some(in_parts) = &asked.in_parts else { return whole(&request, sample, caller, docs) };
     let mut parts = in_parts.parts;
@@ -116,9 +116,9 @@ pub(crate) fn by_node(call: Call, given: Named<'_>, wanted: Option<u64>) -> Resu
         let nodes = as_user(caller, || citus_catalog::nodes().number())?.unwrap_or(1);
         parts = few_parts(parts, nodes, i64::try_from(sample.documents).unwrap_or(i64::MAX));
     }
-    let join = Join::new(&extension.internal, parts, &in_parts.carried);
-    let of = Asked { caller, arguments: &asked, source: &request.left, join: &join };
-    let mut measured = Measured::read(&of, sample)?;
+    let join = JoinStatements::new(&extension.internal, parts, &in_parts.carried);
+    let of = MeasuredCall { caller, arguments: &asked, source: &request.left, join: &join };
+    let mut measured = MeasuredSample::read(&of, sample)?;
     let (names, layout) = as_user(caller, || layout(&asked, in_parts, &measured))?;
     let sampled = measured.steps(&of)?;
     Ok(ByNode::new(&request, estimate(&sampled, &layout), names, measured.len()))
@@ -138,7 +138,7 @@ fn count_on_servers(asked: &JoinArguments, caller: Oid) -> Result<Option<u64>> {
 }
 
 /// Estimates a call that is made on this server in one transaction.
-fn whole(request: &Request, sample: Sample, caller: Oid, docs: Oid) -> Result<ByNode> {
+fn whole(request: &Request, sample: CallSample, caller: Oid, docs: Oid) -> Result<ByNode> {
     let find_seconds = sample.find_seconds(&request.left)?;
     let planned = plan(request, sample, find_seconds)?;
     let of = planned.estimate;
@@ -160,12 +160,16 @@ fn whole(request: &Request, sample: Sample, caller: Oid, docs: Oid) -> Result<By
         ..NodeWork::default()
     }));
     let names: Vec<String> = shares.into_iter().map(|(name, _)| name).collect();
-    let estimate = Estimate { candidates: of.candidates, pairs: of.pairs, nodes };
+    let estimate = CallEstimate { candidates: of.candidates, pairs: of.pairs, nodes };
     Ok(ByNode::new(request, estimate, names, planned.run.account.documents))
 }
 
 /// Returns the names of the nodes besides this server, and where the steps run.
-fn layout(asked: &JoinArguments, in_parts: &InParts, measured: &Measured) -> Result<(Vec<String>, Layout)> {
+fn layout(
+    asked: &JoinArguments,
+    in_parts: &InParts,
+    measured: &MeasuredSample,
+) -> Result<(Vec<String>, StepNodes)> {
     if !in_parts.servers.is_empty() {
         let names: Vec<String> = in_parts.servers.iter().map(|server| server.name.clone()).collect();
         let of: BTreeMap<u32, String> =
@@ -177,17 +181,17 @@ fn layout(asked: &JoinArguments, in_parts: &InParts, measured: &Measured) -> Res
                 shares[server] += count as f64 / measured.len().max(1) as f64;
             }
         }
-        return Ok((names, Layout::Servers(shares)));
+        return Ok((names, StepNodes::Servers(shares)));
     }
     if in_parts.citus.is_none() {
-        return Ok((Vec::new(), Layout::Here));
+        return Ok((Vec::new(), StepNodes::Here));
     }
     let nodes: Vec<(String, i64, bool)> = statements::nodes_of_shards(asked.docs).json()?;
     let working = nodes.iter().filter(|node| node.2).count().max(1) as f64;
     let shares = shares(nodes.iter().map(|node| node.1));
     let layout =
         nodes.iter().zip(shares).map(|(node, share)| (share, if node.2 { 1.0 / working } else { 0.0 }));
-    let layout = Layout::Citus(layout.collect());
+    let layout = StepNodes::Citus(layout.collect());
     Ok((nodes.into_iter().map(|node| node.0).collect(), layout))
 }
 

@@ -11,17 +11,17 @@ use pgrx::pg_sys;
 use super::nodes::Nodes;
 use super::parts::{Noted, noted, numbers};
 use super::statements::candidates::{note_moved, parts_of};
-use super::work::{Claimed, Work};
+use super::work::{CallWork, Claimed};
 use crate::into::state::{Claim, Count};
-use crate::into::step::Table;
+use crate::into::step::WorkingTable;
 use crate::pg::procedure::statement::read_text;
 use crate::pg::server::error::Result;
 
 /// What is done in groups.
-const TABLE: Table = Table::Candidates;
+const TABLE: WorkingTable = WorkingTable::Candidates;
 
 /// Takes the next group of parts.
-pub(super) fn take(work: &mut Work) -> Result<()> {
+pub(super) fn take(work: &mut CallWork) -> Result<()> {
     work.state.claim = Some(Claim::Closed);
     let spread = work.spread()?;
     if !spread.is_whole(TABLE)? {
@@ -53,21 +53,21 @@ pub(super) fn take(work: &mut Work) -> Result<()> {
 }
 
 /// Returns the numbers of all parts.
-fn all(work: &Work) -> Result<Vec<i64>> {
+fn all(work: &CallWork) -> Result<Vec<i64>> {
     let Nodes::Citus(_) = work.nodes()? else { return Ok((0..work.in_parts()?.parts).collect()) };
-    let [routes] = work.open([Table::Routes])?;
+    let [routes] = work.open([WorkingTable::Routes])?;
     let [parts] = parts_of(&routes).row([pg_sys::TEXTOID])?.unwrap_or_default();
     Ok(numbers(&parts.map(read_text).transpose()?.unwrap_or_default()))
 }
 
 /// Returns the number of parts of a group: as many as the caller wants, or as have about so many
 /// rows.
-fn at_once(work: &Work, parts: usize) -> Result<usize> {
+fn at_once(work: &CallWork, parts: usize) -> Result<usize> {
     const ROWS: i64 = 20_000_000;
     if let Some(wanted) = work.call.arguments.limits.at_once {
         return Ok(wanted);
     }
-    let groups = work.log()?.progress.expected(Table::Routes) / ROWS + 1;
+    let groups = work.log()?.progress.expected(WorkingTable::Routes) / ROWS + 1;
     Ok(parts.div_ceil(usize::try_from(groups).unwrap_or(1)))
 }
 

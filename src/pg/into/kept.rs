@@ -3,28 +3,40 @@
 
 use super::nodes::Nodes;
 use super::own;
-use super::spread::{Scratch, Spread};
+use super::spread::{ScratchTables, SpreadTables};
 use super::statements::definitions::{self, Distribution};
-use crate::into::step::Table;
+use crate::into::step::WorkingTable;
 use crate::pg::server::error::Result;
 
-impl Spread<'_> {
+impl SpreadTables<'_> {
     /// Returns the tables that are kept when a result is made.
-    pub(super) fn kept(&self) -> &'static [Table] {
+    pub(super) fn kept(&self) -> &'static [WorkingTable] {
         match (self.update, self.nodes) {
             (false, _) => &[],
-            (true, Nodes::Citus(_)) => {
-                &[Table::Known, Table::Stored, Table::Ranks, Table::Routed, Table::Pairs]
-            }
-            (true, _) => &[Table::Known, Table::Sets, Table::Ranks, Table::Routes, Table::Pairs],
+            (true, Nodes::Citus(_)) => &[
+                WorkingTable::Known,
+                WorkingTable::Stored,
+                WorkingTable::Ranks,
+                WorkingTable::Routed,
+                WorkingTable::Pairs,
+            ],
+            (true, _) => &[
+                WorkingTable::Known,
+                WorkingTable::Sets,
+                WorkingTable::Ranks,
+                WorkingTable::Routes,
+                WorkingTable::Pairs,
+            ],
         }
     }
 
     /// Returns the tables that are made, if they are missing, before this table.
-    pub(super) fn made_with(&self, table: Table) -> &'static [Table] {
+    pub(super) fn made_with(&self, table: WorkingTable) -> &'static [WorkingTable] {
         match (self.update, self.nodes, table) {
-            (true, Nodes::Citus(_), Table::Seen) => &[Table::Known, Table::Stored, Table::Routed],
-            (true, _, Table::Seen) => &[Table::Known],
+            (true, Nodes::Citus(_), WorkingTable::Seen) => {
+                &[WorkingTable::Known, WorkingTable::Stored, WorkingTable::Routed]
+            }
+            (true, _, WorkingTable::Seen) => &[WorkingTable::Known],
             _ => &[],
         }
     }
@@ -41,17 +53,17 @@ impl Spread<'_> {
 
     /// Drops all tables but those that are kept: the tables on servers first, because dropping
     /// local tables can be rolled back.
-    pub(super) fn drop_all_but(&self, kept: &[Table]) -> Result<()> {
-        let goes = |table: &Table| !kept.contains(table);
-        let far = |table: &Table| matches!(self.distribution(*table), Distribution::Servers(_));
+    pub(super) fn drop_all_but(&self, kept: &[WorkingTable]) -> Result<()> {
+        let goes = |table: &WorkingTable| !kept.contains(table);
+        let far = |table: &WorkingTable| matches!(self.distribution(*table), Distribution::Servers(_));
         let far: Vec<String> =
-            Table::ALL.into_iter().filter(goes).filter(far).map(|table| self.name(table)).collect();
+            WorkingTable::ALL.into_iter().filter(goes).filter(far).map(|table| self.name(table)).collect();
         for server in self.nodes.servers() {
             self.requests.drop(server, &far)?;
         }
         let mut here = Vec::new();
-        let scratch = Scratch::ALL.map(|scratch| self.scratch(scratch));
-        let tables = Table::ALL.into_iter().filter(goes).map(|table| self.place(table));
+        let scratch = ScratchTables::ALL.map(|scratch| self.scratch(scratch));
+        let tables = WorkingTable::ALL.into_iter().filter(goes).map(|table| self.place(table));
         for place in tables.chain(scratch) {
             if let Some(oid) = place.relation()?
                 && let Some(table) = own::open(oid, self.owned.caller)?

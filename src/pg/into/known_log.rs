@@ -10,11 +10,11 @@ use pgrx::pg_sys::{self, Datum, Oid};
 use serde::Deserialize;
 
 use super::log::{LogTable, RESULT, is_token};
-use super::place::Place;
+use super::place::TablePlace;
 use super::statements::runs as statements;
 use crate::pg::procedure::session_lock::SessionLock;
 use crate::pg::procedure::statement::read_text;
-use crate::pg::procedure::table::{Opened, Patience, Table};
+use crate::pg::procedure::table::{OpenedTable, Patience, Table};
 use crate::pg::query::as_user::acts_for;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::Result;
@@ -54,7 +54,7 @@ struct AboutKnown {
     token: String,
     pairs: Option<String>,
     #[serde(default)]
-    servers: Vec<Named>,
+    servers: Vec<NamedLog>,
     #[serde(default)]
     update: Option<String>,
 }
@@ -68,7 +68,7 @@ struct LastRow {
 }
 
 #[derive(Debug, Deserialize)]
-struct Named {
+struct NamedLog {
     name: String,
 }
 
@@ -78,15 +78,15 @@ pub(super) fn all() -> Result<Vec<KnownLog>> {
     for oid in statements::logs().json::<Vec<u32>>()? {
         let lock = pg_sys::AccessShareLock;
         match Table::open_with(Patience::Skip, Oid::from(oid), lock, acts_for)? {
-            Opened::Table(table) => found.extend(read(&table)?),
-            Opened::Busy => {
-                let name = Place::of(Oid::from(oid))?.map(|place| place.qualified()).transpose()?;
+            OpenedTable::Table(table) => found.extend(read(&table)?),
+            OpenedTable::Busy => {
+                let name = TablePlace::of(Oid::from(oid))?.map(|place| place.qualified()).transpose()?;
                 pgrx::notice!(
                     "neardup_into_calls: {} is locked by another session, so it is not looked into",
                     name.unwrap_or_default()
                 );
             }
-            Opened::Gone | Opened::Others(_) => {}
+            OpenedTable::Gone | OpenedTable::Others(_) => {}
         }
     }
     Ok(found)
@@ -97,7 +97,7 @@ fn read(table: &Table) -> Result<Option<KnownLog>> {
     if table.differs(&LogTable::FORM, &LogTable::COLUMNS).is_some() || !table.is_readable() {
         return Ok(None);
     }
-    let Some(place) = Place::of(table.oid)? else { return Ok(None) };
+    let Some(place) = TablePlace::of(table.oid)? else { return Ok(None) };
     let mut first: Option<(AboutKnown, Option<i64>)> = None;
     let mut last: Option<LastRow> = None;
     let columns = ["step", "name", "rows", "started", "finished", "about"];

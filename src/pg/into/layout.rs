@@ -5,8 +5,8 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 use serde::{Deserialize, Serialize};
 
-use super::own::Named;
-use super::place::Place;
+use super::own::OwnTable;
+use super::place::TablePlace;
 use super::statements::citus_catalog;
 use crate::pg::procedure::citus as spreading;
 use crate::pg::query::as_user::{Extension, set};
@@ -61,7 +61,7 @@ impl CitusLayout {
     ///
     /// Each statement makes a task for each shard, and rows that move make a file for each pair of
     /// shards, so working tables have no more shards than are of use.
-    pub(super) fn of(docs: Oid, result: &Place, parts: Option<i32>) -> Result<Option<Self>> {
+    pub(super) fn of(docs: Oid, result: &TablePlace, parts: Option<i32>) -> Result<Option<Self>> {
         /// The greatest number of shards of working tables on a node, unless more parts are wanted.
         const MOST_OF_NODE: i64 = 4;
         if !spreading::is_there().holds()? {
@@ -93,7 +93,7 @@ impl CitusLayout {
     /// Distributes a table by the column `by` or, without a column, to all nodes. The table is
     /// colocated with the table `like` or, without such a table, is distributed independently. If
     /// one node has all documents, the table is put on the same node instead.
-    pub(super) fn spread(&self, place: &Place, by: Option<&str>, like: Option<&str>) -> Result<()> {
+    pub(super) fn spread(&self, place: &TablePlace, by: Option<&str>, like: Option<&str>) -> Result<()> {
         let Some(table) = place.relation()? else { return Ok(()) };
         match (self.how, by) {
             (Sharding::Single, _) => {
@@ -115,7 +115,7 @@ impl CitusLayout {
     /// Distributes the table of a result by its column of ids, if the type of the ids allows this.
     /// Colocates the table with the documents if these are distributed by a column of the same
     /// type.
-    pub(super) fn spread_result(&self, place: &Place, by: &str, id: Oid) -> Result<()> {
+    pub(super) fn spread_result(&self, place: &TablePlace, by: &str, id: Oid) -> Result<()> {
         let Some(table) = place.relation()? else { return Ok(()) };
         if citus_catalog::is_known(table).holds()? || !self.spreads_results(id)? {
             return Ok(());
@@ -128,7 +128,7 @@ impl CitusLayout {
 
     /// Distributes a table by its column of ids, colocated with the documents if these are
     /// distributed by a column of the same type.
-    pub(super) fn spread_by_ids(&self, place: &Place, by: &str, id: Oid) -> Result<()> {
+    pub(super) fn spread_by_ids(&self, place: &TablePlace, by: &str, id: Oid) -> Result<()> {
         if self.how == Sharding::Single || self.spreads_results(id)? {
             return match self.how {
                 Sharding::Single => self.spread(place, Some(by), None),
@@ -139,7 +139,7 @@ impl CitusLayout {
     }
 
     /// Distributes a table like a table of the same columns, if Citus knows that table.
-    pub(super) fn spread_like(&self, place: &Place, by: &str, like: &Named) -> Result<()> {
+    pub(super) fn spread_like(&self, place: &TablePlace, by: &str, like: &OwnTable) -> Result<()> {
         let Some(table) = place.relation()? else { return Ok(()) };
         if !citus_catalog::is_known(like.oid).holds()? {
             return Ok(());

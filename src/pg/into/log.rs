@@ -4,23 +4,23 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 use serde::{Deserialize, Serialize};
 
-use super::documents::{Carried, Counted};
+use super::documents::{Carried, CountedTokens};
 use super::layout::CitusLayout;
 use super::nodes::Nodes;
-use super::own::Named;
-use super::place::Place;
+use super::own::OwnTable;
+use super::place::TablePlace;
 use super::servers::Server;
 use super::statements::{definitions, log as statements};
-use crate::into::state::{Progress, Sizes};
-use crate::into::step::Stage;
-use crate::pg::procedure::form::{Form, IndexForm};
+use crate::into::state::{DoneStages, SetSizes};
+use crate::into::step::LoggedStage;
+use crate::pg::procedure::form::{IndexForm, TableForm};
 use crate::pg::procedure::statement::read_text;
-use crate::pg::procedure::table::{Opened, Table};
+use crate::pg::procedure::table::{OpenedTable, Table};
 use crate::pg::server::error::{Result, SqlError};
 
 /// The parameters of a call. A call with the same parameters continues the earlier work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Arguments {
+pub(super) struct LoggedArguments {
     /// The OID of the relation.
     pub docs: u32,
     /// The query for the ids and the sets of the documents.
@@ -43,7 +43,7 @@ pub(super) struct Arguments {
     pub update: Option<String>,
 }
 
-impl Arguments {
+impl LoggedArguments {
     /// Returns the nodes that hold the documents.
     pub(super) fn nodes(&self) -> Nodes<'_> {
         Nodes::new(&self.servers, self.citus.as_ref(), self.parts, self.update.is_some())
@@ -52,7 +52,7 @@ impl Arguments {
     /// Reports whether, in Citus, the sets are moved to where the members are: new sets are told
     /// from stored ones there, and what is counted of all documents needs the sets of all of them.
     pub(super) fn members_have_sets(&self) -> bool {
-        self.citus.is_some() && (self.update.is_some() || self.carried.counted == Counted::All)
+        self.citus.is_some() && (self.update.is_some() || self.carried.counted == CountedTokens::All)
     }
 }
 
@@ -66,7 +66,7 @@ struct About {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     kept: Option<Kept>,
     #[serde(flatten)]
-    arguments: Arguments,
+    arguments: LoggedArguments,
 }
 
 /// What was kept of earlier calls that made a result or brought it up to date.
@@ -97,14 +97,14 @@ impl StageDetails {
     /// Collects the size of sets, the number of rounds in which candidates are compared, the number
     /// of bytes in rows that moved between shards, and the number of vertices that stars have not
     /// settled.
-    pub(super) fn new(sizes: Option<Sizes>, rounds: i64, moved: i64, unsettled: Option<i64>) -> Self {
-        let Sizes { bytes, largest } = sizes.unwrap_or_default();
+    pub(super) fn new(sizes: Option<SetSizes>, rounds: i64, moved: i64, unsettled: Option<i64>) -> Self {
+        let SetSizes { bytes, largest } = sizes.unwrap_or_default();
         Self { bytes, largest, rounds, moved, unsettled }
     }
 }
 
 #[derive(Debug, Deserialize)]
-struct Row {
+struct LogRow {
     step: i64,
     name: Option<String>,
     rows: Option<i64>,
@@ -116,16 +116,16 @@ struct Row {
 /// An existing log, locked until the end of the transaction.
 #[derive(Debug)]
 pub(super) struct LogTable {
-    table: Named,
+    table: OwnTable,
     /// The common part of the names of working tables, and the parameters of the call, or None if
     /// the first row cannot be read.
-    pub call: Option<(String, Arguments)>,
+    pub call: Option<(String, LoggedArguments)>,
     /// Where the ranges of ids begin in which the documents are read, without the first one.
     pub ranges: Vec<i64>,
     /// What was kept of earlier calls, if the result is brought up to date.
     pub kept: Kept,
     /// The work that has been done.
-    pub progress: Progress,
+    pub progress: DoneStages,
     /// Set if the result was made.
     pub is_finished: bool,
     /// The number of bytes in rows that moved between shards.
@@ -139,7 +139,8 @@ pub(super) const RESULT: &str = "result";
 
 impl LogTable {
     /// The form of the table.
-    pub(super) const FORM: Form = Form { indexes: &[IndexForm::key(&["step"])], ..Form::TABLE };
+    pub(super) const FORM: TableForm =
+        TableForm { indexes: &[IndexForm::key(&["step"])], ..TableForm::TABLE };
     /// Its columns.
     pub(super) const COLUMNS: [(&str, Oid); 6] = [
         ("step", pg_sys::INT4OID),
@@ -152,11 +153,11 @@ impl LogTable {
 
     /// Opens the log of a place, if there is one. Fails, and leaves the table as it is, if the
     /// table is not a log that this role made.
-    pub(super) fn open(place: &Place, caller: Oid) -> Result<Option<Self>> {
+    pub(super) fn open(place: &TablePlace, caller: Oid) -> Result<Option<Self>> {
         let Some(oid) = place.relation()? else { return Ok(None) };
         let table = match Table::open(oid, pg_sys::RowExclusiveLock, |owner| owner == caller)? {
-            Opened::Gone => return Ok(None),
-            Opened::Table(table) if table.differs(&Self::FORM, &Self::COLUMNS).is_none() => table,
+            OpenedTable::Gone => return Ok(None),
+            OpenedTable::Table(table) if table.differs(&Self::FORM, &Self::COLUMNS).is_none() => table,
             _ => {
                 let message = format!(
                     "relation {} already exists, and is no log of a call of this role",
@@ -167,11 +168,11 @@ impl LogTable {
             }
         };
         let mut log = Self {
-            table: Named { name: table.name, oid },
+            table: OwnTable { name: table.name, oid },
             call: None,
             ranges: Vec::new(),
             kept: Kept::default(),
-            progress: Progress::default(),
+            progress: DoneStages::default(),
             is_finished: false,
             moved: 0,
             read: None,
@@ -184,7 +185,7 @@ impl LogTable {
         let [json] = statements::read(&self.table).row([pg_sys::TEXTOID])?.unwrap_or_default();
         let json = json.map(read_text).transpose()?;
         // The owner of a table can write anything into it; unreadable rows count as no progress.
-        let rows: Vec<Row> = json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default();
+        let rows: Vec<LogRow> = json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default();
         let mut rows = rows.into_iter();
         let first = rows.next().filter(|row| row.step == 0);
         let began = first.as_ref().and_then(|row| row.started.clone().zip(row.fresh));
@@ -207,7 +208,7 @@ impl LogTable {
             let noted = row.about.and_then(|about| serde_json::from_value::<StageDetails>(about).ok());
             let StageDetails { bytes, largest, rounds, moved, unsettled } = noted.unwrap_or_default();
             if bytes > 0 {
-                self.progress.sizes = Sizes { bytes, largest: largest.max(self.kept.largest) };
+                self.progress.sizes = SetSizes { bytes, largest: largest.max(self.kept.largest) };
             }
             if step == 1 {
                 self.read = self.read.take().or(row.started.zip(row.fresh));
@@ -223,11 +224,11 @@ impl LogTable {
 
     /// Makes the log of a call; `token` is the common part of the names of its working tables.
     pub(super) fn create(
-        place: &Place,
+        place: &TablePlace,
         caller: Oid,
         token: &str,
         ranges: Vec<i64>,
-        arguments: Arguments,
+        arguments: LoggedArguments,
     ) -> Result<()> {
         let name = place.qualified()?;
         statements::create(&name).run()?;
@@ -242,8 +243,9 @@ impl LogTable {
     /// Begins to bring the result up to date: notes what was kept, and deletes the rows of all
     /// stages.
     pub(super) fn begin_update(&self) -> Result<()> {
-        let Progress { sizes, .. } = self.progress;
-        let read = self.kept.read.saturating_add(self.progress.expected(crate::into::step::Table::Sets));
+        let DoneStages { sizes, .. } = self.progress;
+        let read =
+            self.kept.read.saturating_add(self.progress.expected(crate::into::step::WorkingTable::Sets));
         let kept = json(&Kept { calls: self.kept.calls + 1, read, largest: sizes.largest })?;
         statements::note_kept(&self.table, &kept)?.run()?;
         self.forget(0)
@@ -260,16 +262,21 @@ impl LogTable {
     }
 
     /// Writes a row for finished work; returns the number of the step, and its name.
-    pub(super) fn write(&self, stage: Stage, rows: i64, noted: StageDetails) -> Result<(usize, String)> {
+    pub(super) fn write(
+        &self,
+        stage: LoggedStage,
+        rows: i64,
+        noted: StageDetails,
+    ) -> Result<(usize, String)> {
         let step = self.progress.rows.len() + 1;
         let name = match stage {
-            Stage::Table(table) => table.name(),
-            Stage::Round(round) if self.progress.rounds > 1 => {
+            LoggedStage::Table(table) => table.name(),
+            LoggedStage::Round(round) if self.progress.rounds > 1 => {
                 format!("pairs, round {} of {}", round + 1, self.progress.rounds)
             }
-            Stage::Round(_) => "pairs".to_owned(),
-            Stage::Stars(round) => format!("stars, round {}", round + 1),
-            Stage::Result => RESULT.to_owned(),
+            LoggedStage::Round(_) => "pairs".to_owned(),
+            LoggedStage::Stars(round) => format!("stars, round {}", round + 1),
+            LoggedStage::Result => RESULT.to_owned(),
         };
         let noted = (noted != StageDetails::default()).then(|| json(&noted)).transpose()?;
         statements::write(&self.table, step as i64, &name, rows, noted.as_deref())?.run()?;

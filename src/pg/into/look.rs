@@ -3,18 +3,18 @@
 
 use super::arguments::InParts;
 use super::layout::CitusLayout;
-use super::log::{Arguments, LogTable};
+use super::log::{LogTable, LoggedArguments};
 use super::outcome;
 use super::parts;
-use super::place::Place;
+use super::place::TablePlace;
 use super::update;
-use super::work::Work;
-use crate::into::state::Log;
+use super::work::CallWork;
+use crate::into::state::LogState;
 use crate::pg::server::error::Result;
 use crate::pg::server::version;
 
 /// Finds the results of earlier transactions and calls, here and on the servers.
-pub(super) fn look_around(work: &mut Work) -> Result<()> {
+pub(super) fn look_around(work: &mut CallWork) -> Result<()> {
     work.log = LogTable::open(&work.call.places.log, work.call.caller)?;
     let (first, name) = (work.state.call.first, work.call.arguments.name());
     if let Some(notice) = work.call.asked.notice.as_ref().filter(|_| first) {
@@ -25,7 +25,7 @@ pub(super) fn look_around(work: &mut Work) -> Result<()> {
     }
     if first {
         work.state.taken = work.call.places.pairs.relation()?.is_some()
-            || work.call.places.clusters.as_ref().map(Place::relation).transpose()?.flatten().is_some();
+            || work.call.places.clusters.as_ref().map(TablePlace::relation).transpose()?.flatten().is_some();
     }
     if let Some(layout) = work.call.asked.in_parts.as_ref().and_then(|of| of.citus.as_ref()) {
         work.state.call.by_stars =
@@ -45,7 +45,7 @@ pub(super) fn look_around(work: &mut Work) -> Result<()> {
     }
     let Some(log) = &work.log else { return Ok(()) };
     if log.call.is_none() {
-        work.state.log = if log.is_finished { Log::Finished } else { Log::Other };
+        work.state.log = if log.is_finished { LogState::Finished } else { LogState::Other };
         return Ok(());
     }
     let spread = work.spread()?;
@@ -57,26 +57,26 @@ pub(super) fn look_around(work: &mut Work) -> Result<()> {
     let is_resumed = first && work.call.arguments.others.resume == Some(true);
     let made = is_resumed && log.is_finished && is_ours && outcome::is_made(work)?;
     let (log_state, left) = if log.is_finished {
-        (Log::Finished, spread.is_left()?)
+        (LogState::Finished, spread.is_left()?)
     } else if is_ours && (!first || goes_on(work, log)) {
-        (Log::Ours(log.progress.clone()), true)
+        (LogState::Ours(log.progress.clone()), true)
     } else {
-        (Log::Other, true)
+        (LogState::Other, true)
     };
     // Nobody drops the tables of a call in which other sessions take part.
-    let is_old = matches!(log_state, Log::Other) || first && log_state == Log::Finished;
+    let is_old = matches!(log_state, LogState::Other) || first && log_state == LogState::Finished;
     if is_old && work.state.call.shared && !work.state.taken && !parts::is_alone(work) {
         return Err(parts::busy(work)?);
     }
     (work.state.log, work.state.left, work.state.made) = (log_state, left, made);
-    if work.state.call.shared && matches!(work.state.log, Log::Ours(_)) {
+    if work.state.call.shared && matches!(work.state.log, LogState::Ours(_)) {
         parts::join(work);
     }
     Ok(())
 }
 
 /// Finds out whether a call that brings a result up to date can go on with what was kept.
-fn look_for_update(work: &mut Work) -> Result<()> {
+fn look_for_update(work: &mut CallWork) -> Result<()> {
     let first = work.state.call.first;
     let Some((log, (_, known), asked)) = work
         .log
@@ -93,7 +93,7 @@ fn look_for_update(work: &mut Work) -> Result<()> {
         || (work.call.arguments.others.resume != Some(false) && update::is_kept(work, log, known, &asked)?);
     let is_finished = log.is_finished;
     let (found, left) = if is_ours && is_finished {
-        (Log::Finished, true)
+        (LogState::Finished, true)
     } else if is_ours {
         if first && let Some((read, _)) = &log.read {
             let name = work.call.arguments.name();
@@ -101,21 +101,21 @@ fn look_for_update(work: &mut Work) -> Result<()> {
                 "{name}: goes on with the documents as they were seen at {read}; call it again for later changes"
             );
         }
-        (Log::Ours(log.progress.clone()), true)
+        (LogState::Ours(log.progress.clone()), true)
     } else {
-        (Log::Other, true)
+        (LogState::Other, true)
     };
     (work.state.log, work.state.left) = (found, left);
     Ok(())
 }
 
 /// Reports whether a log is that of a call with the same parameters.
-fn is_of_this_call(work: &Work, log: &LogTable) -> Result<bool> {
+fn is_of_this_call(work: &CallWork, log: &LogTable) -> Result<bool> {
     Ok(log.call.as_ref().map(|(_, known)| known) == arguments(work)?.as_ref())
 }
 
 /// Reports whether a call with the same parameters was finished.
-pub(super) fn was_finished(work: &Work) -> Result<bool> {
+pub(super) fn was_finished(work: &CallWork) -> Result<bool> {
     let Some(log) = work.log.as_ref().filter(|log| log.is_finished && log.call.is_some()) else {
         return Ok(false);
     };
@@ -124,7 +124,7 @@ pub(super) fn was_finished(work: &Work) -> Result<bool> {
 
 /// Reports whether a call continues the work of an earlier call, and tells the caller when the
 /// documents were read.
-fn goes_on(work: &Work, log: &LogTable) -> bool {
+fn goes_on(work: &CallWork, log: &LogTable) -> bool {
     let Some((read, fresh)) = &log.read else { return true };
     let (resume, name) = (work.call.arguments.others.resume, work.call.arguments.name());
     let goes_on = resume.unwrap_or(*fresh);
@@ -144,10 +144,10 @@ fn goes_on(work: &Work, log: &LogTable) -> bool {
 }
 
 /// Returns the parameters of the call for the log, or None if the join is not made in parts.
-pub(super) fn arguments(work: &Work) -> Result<Option<Arguments>> {
+pub(super) fn arguments(work: &CallWork) -> Result<Option<LoggedArguments>> {
     let Some(in_parts) = &work.call.asked.in_parts else { return Ok(None) };
     let InParts { documents, carried, parts, servers, citus, update, .. } = in_parts;
-    Ok(Some(Arguments {
+    Ok(Some(LoggedArguments {
         docs: work.call.asked.docs.to_u32(),
         documents: documents.query(),
         carried: carried.clone(),

@@ -13,7 +13,7 @@ use crate::pg::server::encoding::{self, c_string};
 use crate::pg::server::error::{Result, SqlError};
 
 /// The options of a connection.
-pub(super) struct Options {
+pub(super) struct ConnectionOptions {
     /// What libpq is told: keywords and values.
     told: Vec<(CString, CString)>,
     /// Set if the user need not prove that it knows a password: a superuser, or a user whose
@@ -21,7 +21,7 @@ pub(super) struct Options {
     needs_no_password: bool,
 }
 
-impl Options {
+impl ConnectionOptions {
     /// Reads the options of a server and of the user mapping of the current user, who must be
     /// allowed to use the server.
     pub(super) fn of(name: &str, libpq: &Libpq) -> Result<Self> {
@@ -40,7 +40,7 @@ impl Options {
                 return Err(SqlError::new(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE, message));
             }
             let mapping = pg_sys::GetUserMapping(user, (*server).serverid);
-            let known = Known::read(libpq);
+            let known = KnownOptions::read(libpq);
             let mut told: Vec<(CString, CString)> = Vec::new();
             let [mut has_password, mut is_excused] = [false, false];
             for (list, is_of_user) in
@@ -93,9 +93,9 @@ impl Options {
 }
 
 /// The options that libpq knows, of which some are not for users.
-struct Known(Vec<CString>);
+struct KnownOptions(Vec<CString>);
 
-impl Known {
+impl KnownOptions {
     fn read(libpq: &Libpq) -> Self {
         let mut known = Vec::new();
         // SAFETY: a list of options that ends with one without a keyword, and is freed after it was

@@ -8,16 +8,16 @@ use pgrx::{PgMemoryContexts, PgSqlErrorCode};
 
 use super::arguments::{InParts, JoinArguments};
 use super::statements::estimate as statements;
-use super::statements::join::Join;
+use super::statements::join::JoinStatements;
 use crate::into::estimate::{Sampled, Seconds};
 use crate::pg::procedure::statement::Statement;
 use crate::pg::query::as_user::{as_user, set, with_settings};
-use crate::pg::query::cursor::Cursor;
-use crate::pg::query::decode::Kind;
+use crate::pg::query::cursor::OpenCursor;
+use crate::pg::query::decode::ColumnContent;
 use crate::pg::query::subtransaction::apart;
 use crate::pg::query::{Parameter, Query};
-use crate::pg::read::sample::Sample;
-use crate::pg::read::source::Source;
+use crate::pg::read::sample::CallSample;
+use crate::pg::read::source::DocumentSource;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::processor_time::processor_seconds;
@@ -28,7 +28,7 @@ use neardup_core::memory;
 const DOING: &str = "reading a sample";
 
 /// A document of the sample.
-struct Member {
+struct SampledDocument {
     hash: i64,
     text_bytes: i64,
     partition: Oid,
@@ -38,22 +38,22 @@ struct Member {
 }
 
 /// The documents of the sample, and what they took.
-pub(super) struct Measured {
-    sample: Sample,
-    members: Vec<Member>,
+pub(super) struct MeasuredSample {
+    sample: CallSample,
+    members: Vec<SampledDocument>,
     context: PgMemoryContexts,
     seconds: Seconds,
 }
 
 /// What is measured.
-pub(super) struct Asked<'a> {
+pub(super) struct MeasuredCall<'a> {
     pub caller: Oid,
     pub arguments: &'a JoinArguments,
-    pub source: &'a Source,
-    pub join: &'a Join,
+    pub source: &'a DocumentSource,
+    pub join: &'a JoinStatements,
 }
 
-impl Asked<'_> {
+impl MeasuredCall<'_> {
     fn in_parts(&self) -> Result<&InParts> {
         let missing = || SqlError::parameter("there is nothing to measure");
         self.arguments.in_parts.as_ref().ok_or_else(missing)
@@ -75,9 +75,9 @@ fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
     Ok((done, processor_seconds() - began))
 }
 
-impl Measured {
+impl MeasuredSample {
     /// Reads a sample. If its sets take more than a quarter of the memory, it is halved.
-    pub(super) fn read(asked: &Asked<'_>, sample: Sample) -> Result<Self> {
+    pub(super) fn read(asked: &MeasuredCall<'_>, sample: CallSample) -> Result<Self> {
         let in_parts = asked.in_parts()?;
         let budget = (settings::memory() / 4).max(4 << 20) as u64;
         let is_far = !in_parts.servers.is_empty();
@@ -98,7 +98,7 @@ impl Measured {
         let (mut bytes, mut read) = (0, 0u64);
         with_settings(&[(c"max_parallel_workers_per_gather", c"0")], || {
             let columns = [pg_sys::INT8OID, pg_sys::INT4OID, pg_sys::OIDOID, pg_sys::BYTEAOID];
-            Cursor::open(&query, columns)?.for_each(100, |row| {
+            OpenCursor::open(&query, columns)?.for_each(100, |row| {
                 bytes += measured.add(row)?;
                 read += 1;
                 while bytes > budget && measured.members.len() > 1 {
@@ -131,7 +131,7 @@ impl Measured {
         // SAFETY: the copy lives as long as the sample.
         let bytes = set.map_or(0, |set| unsafe { varlena_bytes(set) }.len() as u64);
         let partition = Oid::from(number(partition) as u32);
-        let member = Member { hash, text_bytes: number(text) as i32 as i64, partition, set, bytes };
+        let member = SampledDocument { hash, text_bytes: number(text) as i32 as i64, partition, set, bytes };
         memory::push(&mut self.members, member, DOING)?;
         Ok(bytes)
     }
@@ -153,14 +153,14 @@ impl Measured {
 
     /// Returns the seconds in which the sets of the sample are made, measured here by some texts:
     /// where documents are in Citus, the workers made the sets.
-    fn cut(&self, asked: &Asked<'_>) -> Result<f64> {
+    fn cut(&self, asked: &MeasuredCall<'_>) -> Result<f64> {
         /// The number of texts.
         const TEXTS: u64 = 1000;
         /// The seconds for a byte of a set, if its documents are no texts.
         const BYTE: f64 = 20e-9;
         let bytes: u64 = self.members.iter().map(|member| member.bytes).sum();
         let usual = BYTE * bytes as f64;
-        if asked.source.kind != Kind::Text || self.members.is_empty() {
+        if asked.source.kind != ColumnContent::Text || self.members.is_empty() {
             return Ok(usual);
         }
         let documents = &asked.in_parts()?.documents;
@@ -197,7 +197,7 @@ impl Measured {
 
     /// Takes the steps on the sample; on half of it if there are more candidates than a value can
     /// hold.
-    pub(super) fn steps(&mut self, asked: &Asked<'_>) -> Result<Sampled> {
+    pub(super) fn steps(&mut self, asked: &MeasuredCall<'_>) -> Result<Sampled> {
         loop {
             match apart(|| self.steps_once(asked)) {
                 Err(error) if is_too_much(&error) && self.members.len() > 100 => {
@@ -208,7 +208,7 @@ impl Measured {
         }
     }
 
-    fn steps_once(&self, asked: &Asked<'_>) -> Result<Sampled> {
+    fn steps_once(&self, asked: &MeasuredCall<'_>) -> Result<Sampled> {
         /// About the greatest number of candidates that are compared.
         const COMPARED: i64 = 20_000;
         let join = asked.join;

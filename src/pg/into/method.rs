@@ -1,10 +1,10 @@
 //! How the method of a call is made in parts: what is carried of a document.
 
-use super::documents::{Carried, Counted};
+use super::documents::{Carried, CountedTokens};
 use super::statements::join;
 use crate::pg::query::as_user::{Extension, INTERNAL};
-use crate::pg::query::decode::Kind;
-use crate::pg::read::source::Source;
+use crate::pg::query::decode::ColumnContent;
+use crate::pg::read::source::DocumentSource;
 use crate::pg::request::form::KeptArguments;
 use crate::pg::request::in_parts::MethodCall;
 use crate::pg::request::{PassageRequest, Request};
@@ -27,16 +27,16 @@ pub(super) struct MethodInParts {
 
 /// What a call asks for.
 #[derive(Debug)]
-pub(super) enum Asked {
+pub(super) enum AskedMethod {
     /// Pairs.
     Pairs(Request),
     /// Passages.
     Passages(PassageRequest),
 }
 
-impl Asked {
+impl AskedMethod {
     /// Returns the documents.
-    pub(super) fn source(&self) -> &Source {
+    pub(super) fn source(&self) -> &DocumentSource {
         match self {
             Self::Pairs(request) => &request.left,
             Self::Passages(request) => &request.left,
@@ -59,14 +59,14 @@ impl Asked {
 
 /// Returns how a join is made in parts, or the reason why it is not.
 pub(super) fn of(
-    asked: &Asked,
+    asked: &AskedMethod,
     arguments: &KeptArguments,
     Extension { schema, internal, .. }: &Extension,
 ) -> Result<std::result::Result<MethodInParts, &'static str>> {
     let passages;
     let carrier = match asked {
-        Asked::Pairs(request) => request.method.carrier(),
-        Asked::Passages(request) => {
+        AskedMethod::Pairs(request) => request.method.carrier(),
+        AskedMethod::Passages(request) => {
             passages = SharedPassages::new(request.parameters.clone());
             passages.as_ref().map(|passages| passages as &dyn Carrier)
         }
@@ -84,17 +84,17 @@ pub(super) fn of(
     let Some(document) = source.text_or_tokens(schema) else {
         return Ok(Err("sketches are not carried"));
     };
-    let finds_passages = matches!(asked, Asked::Passages(_));
+    let finds_passages = matches!(asked, AskedMethod::Passages(_));
     let call = if finds_passages {
         MethodCall::of_passages(arguments)
     } else {
-        MethodCall::of(arguments, source.kind != Kind::Text)
+        MethodCall::of(arguments, source.kind != ColumnContent::Text)
     };
     let method = serde_json::to_string(&call).map_err(|error| SqlError::parameter(error.to_string()))?;
     let counted = match carrier.meeting() {
-        Meeting::Keys { .. } => Counted::Nothing,
-        Meeting::Sets(_) | Meeting::Rarest => Counted::Sample,
-        Meeting::Terms { .. } => Counted::All,
+        Meeting::Keys { .. } => CountedTokens::Nothing,
+        Meeting::Sets(_) | Meeting::Rarest => CountedTokens::Sample,
+        Meeting::Terms { .. } => CountedTokens::All,
     };
     let set = format!(
         "{INTERNAL}.neardup_part_document({document}, {}, {}{internal})",
@@ -113,7 +113,7 @@ pub(super) fn of(
 pub(super) fn refused(join: &std::result::Result<MethodInParts, &'static str>) -> Option<&'static str> {
     match join {
         Err(why) => Some(why),
-        Ok(join) if join.carried.counted == Counted::All => {
+        Ok(join) if join.carried.counted == CountedTokens::All => {
             Some("the method depends on all documents together")
         }
         Ok(join) if join.are_ordered => Some("the method depends on the order of ids"),

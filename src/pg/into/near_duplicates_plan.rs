@@ -11,10 +11,10 @@ use pgrx::pg_sys::Datum;
 use super::estimate::{ByNode, by_node};
 use crate::into::estimate::NodeWork;
 use crate::pg::functions::sampled_method::{Planned, plan};
-use crate::pg::read::sample::Sample;
+use crate::pg::read::sample::CallSample;
 use crate::pg::request::form::{Argument, NEAR_DUPLICATES_PLAN, Named};
 use crate::pg::request::{Request, at_least_one, such_as};
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_function};
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning;
 use crate::pg::server::values::text;
@@ -44,9 +44,9 @@ const COLUMNS: [&str; 15] = [
     "received",
 ];
 
-type Row = [Option<Datum>; COLUMNS.len()];
+type PlanRow = [Option<Datum>; COLUMNS.len()];
 
-fn rows(call: Call) -> Result<Vec<Row>> {
+fn rows(call: FunctionCall) -> Result<Vec<PlanRow>> {
     let given = NEAR_DUPLICATES_PLAN.of(call);
     let in_parts = given.get::<i32>(Argument::Parts).is_some();
     match in_parts || given.get(Argument::ByNode).unwrap_or(false) {
@@ -66,11 +66,11 @@ fn sample(given: Named<'_>) -> Result<Option<u64>> {
 }
 
 /// Estimates a call on this server, by the method and by another that finds the same.
-fn methods(given: Named<'_>) -> Result<Vec<Row>> {
+fn methods(given: Named<'_>) -> Result<Vec<PlanRow>> {
     let request = Request::of_any_id(given, NEAR_DUPLICATES_PLAN)?;
     let wanted = sample(given)
         .map_err(|error| error.hint(such_as(&request.example.with(Argument::Sample.name(), 25_000))))?;
-    let sample = Sample::new(&request.left, wanted.and_then(NonZeroU64::new))?;
+    let sample = CallSample::new(&request.left, wanted.and_then(NonZeroU64::new))?;
     // The other of the exact join and of minhash is planned as well, if it takes the arguments.
     let other = match request.method_name {
         "jaccard" => Request::of_any_id(given.with_method("minhash"), NEAR_DUPLICATES_PLAN).ok(),
@@ -107,7 +107,7 @@ fn methods(given: Named<'_>) -> Result<Vec<Row>> {
 }
 
 /// Returns the rows of a call of `near_duplicates_into`: this server first.
-fn nodes(ByNode { method, call, candidates, pairs, sampled, nodes }: ByNode) -> Result<Vec<Row>> {
+fn nodes(ByNode { method, call, candidates, pairs, sampled, nodes }: ByNode) -> Result<Vec<PlanRow>> {
     let row = |(name, NodeWork { documents, sent, received, disk, seconds }): &(Option<String>, NodeWork)| {
         Ok([
             Some(text(method)?),
@@ -135,7 +135,7 @@ fn count(number: u64) -> Option<Datum> {
 }
 
 /// Tells the caller if the sample has so few pairs that the estimate of the pairs is uncertain.
-fn tell_few_pairs(planned: &Planned, sample: Sample) {
+fn tell_few_pairs(planned: &Planned, sample: CallSample) {
     const FEW: u64 = 20;
     let account = &planned.run.account;
     let (sampled, all) = (account.documents, sample.documents);

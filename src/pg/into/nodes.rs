@@ -9,7 +9,7 @@ use pgrx::pg_sys;
 use super::layout::CitusLayout;
 
 use super::servers::Server;
-use crate::into::step::Table;
+use crate::into::step::WorkingTable;
 use crate::pg::query::as_user::set;
 use crate::pg::server::settings;
 
@@ -57,7 +57,7 @@ impl<'a> Nodes<'a> {
 
     /// Applies the settings for the statements that fill a table, or the result if there is none:
     /// each runs where the rows are.
-    pub(super) fn reach(self, table: Option<Table>) {
+    pub(super) fn reach(self, table: Option<WorkingTable>) {
         let on = |names: &[&CStr]| names.iter().for_each(|name| set(name, c"on"));
         let off = |names: &[&CStr]| names.iter().for_each(|name| set(name, c"off"));
         match self {
@@ -66,7 +66,7 @@ impl<'a> Nodes<'a> {
                 on(&[c"enable_partitionwise_aggregate", c"enable_partitionwise_join"]);
                 // The local join methods are disabled so that the servers join, even if the planner
                 // expects few rows.
-                if matches!(table, Some(Table::Routes | Table::Halves | Table::Pairs)) {
+                if matches!(table, Some(WorkingTable::Routes | WorkingTable::Halves | WorkingTable::Pairs)) {
                     off(&[c"enable_mergejoin", c"enable_hashjoin", c"enable_nestloop"]);
                 }
             }
@@ -78,8 +78,8 @@ impl<'a> Nodes<'a> {
                 set_memory();
                 match table {
                     None => off(&[c"enable_mergejoin"]),
-                    Some(Table::Routes) => off(&[c"enable_nestloop"]),
-                    Some(Table::Pairs) => off(&[c"enable_mergejoin", c"enable_hashjoin"]),
+                    Some(WorkingTable::Routes) => off(&[c"enable_nestloop"]),
+                    Some(WorkingTable::Pairs) => off(&[c"enable_mergejoin", c"enable_hashjoin"]),
                     Some(_) => {}
                 }
             }

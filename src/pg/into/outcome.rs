@@ -4,25 +4,25 @@ use pgrx::pg_sys::{Datum, Oid};
 
 use super::columns::{Column, Type};
 use super::layout::CitusLayout;
-use super::own::{self, Named};
-use super::place::Place;
-use super::spread::Scratch;
+use super::own::{self, OwnTable};
+use super::place::TablePlace;
+use super::spread::ScratchTables;
 use super::statements::{result as statements, stars};
-use super::work::Work;
+use super::work::CallWork;
 use crate::pg::functions::clusters::warn_of_chains;
 use crate::pg::functions::near_duplicates::RunningJoin;
 use crate::pg::functions::passages;
-use crate::pg::procedure::form::{Form, IndexForm};
+use crate::pg::procedure::form::{IndexForm, TableForm};
 use crate::pg::procedure::supplied_rows::supplying;
 use crate::pg::query::Query;
 use crate::pg::query::as_user::{as_user, set};
 use crate::pg::query::operators::equality;
-use crate::pg::read::pairs::{Asked, Pairs};
+use crate::pg::read::pairs::{PairGraph, PairQuery};
 use crate::pg::request::form::KeptArguments;
 use crate::pg::request::{PassageRequest, Request};
-use crate::pg::server::call::Call;
+use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::Result;
-use crate::pg::server::set_returning::{Rows as _, Store};
+use crate::pg::server::set_returning::{RowSource as _, RowStore};
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::clusters::Clustering;
 
@@ -78,13 +78,13 @@ const CLUSTERS: Made = Made {
 
 impl Made {
     /// Returns the table of pairs or of passages.
-    fn of(work: &Work) -> &'static Self {
+    fn of(work: &CallWork) -> &'static Self {
         if work.call.arguments.others.passages { &PASSAGES } else { &PAIRS }
     }
 
     /// Makes the table without rows, or one of the same columns for what it is to have, which is
     /// distributed like it.
-    fn make(&self, work: &Work, place: &Place, like: Option<&Named>) -> Result<Named> {
+    fn make(&self, work: &CallWork, place: &TablePlace, like: Option<&OwnTable>) -> Result<OwnTable> {
         let (types, has_key) = (work.owned().types, like.is_none() && has_key(work));
         let columns = self.columns.iter().map(|column| {
             let constraint = if column.0 == self.nullable { "" } else { " NOT NULL" };
@@ -102,8 +102,8 @@ impl Made {
         self.open(work, place, has_key)
     }
 
-    fn open(&self, work: &Work, place: &Place, has_key: bool) -> Result<Named> {
-        let form = Form { indexes: if has_key { self.key } else { &[] }, ..own::TABLE };
+    fn open(&self, work: &CallWork, place: &TablePlace, has_key: bool) -> Result<OwnTable> {
+        let form = TableForm { indexes: if has_key { self.key } else { &[] }, ..own::TABLE };
         work.owned().open(place, form, self.columns)
     }
 
@@ -111,10 +111,10 @@ impl Made {
     /// table of its own. Returns the number of rows.
     fn put(
         &self,
-        work: &Work,
-        place: &Place,
-        scratch: Scratch,
-        fill: impl FnOnce(&Named) -> Result<i64>,
+        work: &CallWork,
+        place: &TablePlace,
+        scratch: ScratchTables,
+        fill: impl FnOnce(&OwnTable) -> Result<i64>,
     ) -> Result<i64> {
         if !work.is_update() || place.relation()?.is_none() {
             return fill(&self.make(work, place, None)?);
@@ -136,29 +136,29 @@ impl Made {
 }
 
 /// Returns the layout of the nodes of Citus that hold the documents.
-fn citus(work: &Work) -> Option<&CitusLayout> {
+fn citus(work: &CallWork) -> Option<&CitusLayout> {
     work.call.asked.in_parts.as_ref()?.citus.as_ref()
 }
 
 /// Reports whether the tables have primary keys: Citus moves a shard while it is written to only if
 /// the shards that move with it have one, and results are colocated with the documents. Elsewhere a
 /// key would only cost time.
-fn has_key(work: &Work) -> bool {
+fn has_key(work: &CallWork) -> bool {
     citus(work).is_some()
 }
 
 /// Makes the table of pairs from the working tables.
-pub(super) fn make(work: &mut Work) -> Result<()> {
+pub(super) fn make(work: &mut CallWork) -> Result<()> {
     set(c"enable_nestloop", c"off");
-    let fill = |pairs: &Named| statements::fill_pairs(work, pairs);
-    let rows = Made::of(work).put(work, &work.call.places.pairs, Scratch::Found, fill)?;
+    let fill = |pairs: &OwnTable| statements::fill_pairs(work, pairs);
+    let rows = Made::of(work).put(work, &work.call.places.pairs, ScratchTables::Found, fill)?;
     work.state.filled = Some(rows);
     Ok(())
 }
 
 /// Makes the table of pairs by a join on this server, which reads the documents like any query of
 /// the caller.
-pub(super) fn join_here(work: &mut Work) -> Result<()> {
+pub(super) fn join_here(work: &mut CallWork) -> Result<()> {
     let made = Made::of(work);
     let result = as_user(work.call.caller, || made.make(work, &work.call.places.pairs, None))?;
     let (join, id) = (&work.call.arguments.join, work.call.asked.id_oid);
@@ -167,7 +167,7 @@ pub(super) fn join_here(work: &mut Work) -> Result<()> {
     let query = Query { relations: &[result.oid], read_only: false, ..Query::new(&sql) };
     let columns: Vec<Oid> = types.oids(columns).into_iter().map(|(_, of)| of).collect();
     let passages = work.call.arguments.others.passages;
-    let mut supply = |_: Call, store: &mut Store| {
+    let mut supply = |_: FunctionCall, store: &mut RowStore| {
         if passages { passages_here(join, id, store) } else { pairs_here(join, id, store) }
     };
     let inserted = supplying(&columns, &mut supply, || query.run([]))?;
@@ -176,7 +176,7 @@ pub(super) fn join_here(work: &mut Work) -> Result<()> {
 }
 
 /// Stores the pairs of `near_duplicates`, where `id` is the type of ids.
-fn pairs_here(join: &KeptArguments, id: Oid, store: &mut Store) -> Result<()> {
+fn pairs_here(join: &KeptArguments, id: Oid, store: &mut RowStore) -> Result<()> {
     let request = Request::of_kept(join, id)?;
     let mut run = RunningJoin::new(&request)?;
     while let Some(pair) = run.next()? {
@@ -186,7 +186,7 @@ fn pairs_here(join: &KeptArguments, id: Oid, store: &mut Store) -> Result<()> {
 }
 
 /// Stores the passages of `partial_duplicates`, where `id` is the type of ids.
-fn passages_here(join: &KeptArguments, id: Oid, store: &mut Store) -> Result<()> {
+fn passages_here(join: &KeptArguments, id: Oid, store: &mut RowStore) -> Result<()> {
     let request = PassageRequest::of_kept(join, id)?;
     let mut run = passages::RunningSearch::new(&request)?;
     while let Some(passage) = run.next()? {
@@ -197,7 +197,7 @@ fn passages_here(join: &KeptArguments, id: Oid, store: &mut Store) -> Result<()>
 
 /// Reports whether the tables that the caller named are there. Fails if they are not as this call
 /// makes them.
-pub(super) fn is_made(work: &Work) -> Result<bool> {
+pub(super) fn is_made(work: &CallWork) -> Result<bool> {
     let clusters = work.call.places.clusters.as_ref().map(|place| (&CLUSTERS, place));
     for (made, place) in [(Made::of(work), &work.call.places.pairs)].into_iter().chain(clusters) {
         if place.relation()?.is_none() {
@@ -209,35 +209,36 @@ pub(super) fn is_made(work: &Work) -> Result<bool> {
 }
 
 /// Makes the table of clusters, if one is wanted.
-fn make_clusters(work: &Work, fill: impl FnOnce(&Named) -> Result<i64>) -> Result<()> {
+fn make_clusters(work: &CallWork, fill: impl FnOnce(&OwnTable) -> Result<i64>) -> Result<()> {
     let Some(place) = &work.call.places.clusters else { return Ok(()) };
-    CLUSTERS.put(work, place, Scratch::Grouped, fill).map(|_| ())
+    CLUSTERS.put(work, place, ScratchTables::Grouped, fill).map(|_| ())
 }
 
 /// Fills the table of clusters from working tables.
-pub(super) fn clusters(work: &Work) -> Result<()> {
+pub(super) fn clusters(work: &CallWork) -> Result<()> {
     make_clusters(work, |clusters| stars::fill_result(work, clusters))
 }
 
 /// Fills the table of clusters from the table of pairs, which is read locally.
-pub(super) fn cluster_here(work: &Work) -> Result<()> {
+pub(super) fn cluster_here(work: &CallWork) -> Result<()> {
     make_clusters(work, |clusters| {
         let result = Made::of(work).open(work, &work.call.places.pairs, has_key(work))?;
         let (id, types) = (work.call.asked.id_oid, work.owned().types);
         let columns = types.sql(CLUSTERS.columns);
         let statement = statements::clusters(&work.call.extension.internal, clusters, &result, &columns);
         let columns: Vec<Oid> = types.oids(CLUSTERS.columns).into_iter().map(|(_, of)| of).collect();
-        let mut clusters = |call, store: &mut Store| clusters_here(call, id, result.oid, store);
+        let mut clusters = |call, store: &mut RowStore| clusters_here(call, id, result.oid, store);
         supplying(&columns, &mut clusters, || statement.run())
     })
 }
 
 /// Stores the clusters of the pairs that the query in argument 0 of a call reads from the table of
 /// pairs, as `clusters_of_pairs` does.
-fn clusters_here(call: Call, id: Oid, result: Oid, store: &mut Store) -> Result<()> {
+fn clusters_here(call: FunctionCall, id: Oid, result: Oid, store: &mut RowStore) -> Result<()> {
     let files = ServerFiles::in_current_context();
-    let asked = Asked { name: "clusters_of_pairs", id_type: Some(id), relations: &[result], hint: EXAMPLE };
-    let mut pairs = Pairs::read(call, asked, &files)?;
+    let asked =
+        PairQuery { name: "clusters_of_pairs", id_type: Some(id), relations: &[result], hint: EXAMPLE };
+    let mut pairs = PairGraph::read(call, asked, &files)?;
     let clusters = pairs.clusters(Clustering::Connected, None)?;
     warn_of_chains(&clusters);
     for cluster in clusters.iter() {

@@ -12,29 +12,30 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
 use super::columns::{Column, Types};
-use super::place::Place;
-use crate::pg::procedure::form::{Form, IndexForm};
-use crate::pg::procedure::table::{Opened, Table};
+use super::place::TablePlace;
+use crate::pg::procedure::form::{IndexForm, TableForm};
+use crate::pg::procedure::table::{OpenedTable, Table};
 use crate::pg::query::names::name_of;
 use crate::pg::server::error::{Result, SqlError};
 
 /// The forms of the tables of a call.
-pub(super) const TABLE: Form = Form::TABLE;
-pub(super) const PARTITIONED: Form = Form { kind: pg_sys::RELKIND_PARTITIONED_TABLE, ..TABLE };
-pub(super) const FOREIGN: Form = Form { kind: pg_sys::RELKIND_FOREIGN_TABLE, is_partition: true, ..TABLE };
+pub(super) const TABLE: TableForm = TableForm::TABLE;
+pub(super) const PARTITIONED: TableForm = TableForm { kind: pg_sys::RELKIND_PARTITIONED_TABLE, ..TABLE };
+pub(super) const FOREIGN: TableForm =
+    TableForm { kind: pg_sys::RELKIND_FOREIGN_TABLE, is_partition: true, ..TABLE };
 /// A partition that is on this server.
-pub(super) const PARTITION: Form = Form { is_partition: true, ..TABLE };
+pub(super) const PARTITION: TableForm = TableForm { is_partition: true, ..TABLE };
 /// The key of the sets.
 pub(super) const NUMBERED: &[IndexForm] = &[IndexForm::key(&["n"])];
 
 /// A table that is open: its name, quoted for SQL text, and its OID.
 #[derive(Debug, Clone)]
-pub(crate) struct Named {
+pub(crate) struct OwnTable {
     pub name: String,
     pub oid: Oid,
 }
 
-impl Display for Named {
+impl Display for OwnTable {
     fn fmt(&self, to: &mut Formatter<'_>) -> Formatted {
         to.write_str(&self.name)
     }
@@ -52,8 +53,8 @@ pub(super) struct Owned<'a> {
 impl Owned<'_> {
     /// Opens the table of a place and locks it until the end of the transaction. Fails if the table
     /// is missing, belongs to another role, or is not as it was made.
-    pub(super) fn open(&self, place: &Place, form: Form, columns: &[Column]) -> Result<Named> {
-        let missing = || -> Result<Named> {
+    pub(super) fn open(&self, place: &TablePlace, form: TableForm, columns: &[Column]) -> Result<OwnTable> {
+        let missing = || -> Result<OwnTable> {
             let message = format!("{} is gone", place.qualified()?);
             Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, message)
                 .hint("Call it again: what is lost is made anew."))
@@ -61,7 +62,7 @@ impl Owned<'_> {
         let Some(oid) = place.relation()? else { return missing() };
         let Some(table) = open(oid, self.caller)? else { return missing() };
         match table.differs(&form, &self.types.oids(columns)) {
-            None => Ok(Named { name: table.name, oid }),
+            None => Ok(OwnTable { name: table.name, oid }),
             Some(why) => Err(refused(&table.name, &format!("is not as near_duplicates_into made it: {why}"))),
         }
     }
@@ -71,9 +72,9 @@ impl Owned<'_> {
 /// the transaction. Returns None if it was dropped meanwhile.
 pub(super) fn open(oid: Oid, caller: Oid) -> Result<Option<Table>> {
     match Table::open(oid, pg_sys::RowExclusiveLock, |owner| owner == caller)? {
-        Opened::Gone => Ok(None),
-        Opened::Table(table) => Ok(Some(table)),
-        Opened::Others(_) | Opened::Busy => {
+        OpenedTable::Gone => Ok(None),
+        OpenedTable::Table(table) => Ok(Some(table)),
+        OpenedTable::Others(_) | OpenedTable::Busy => {
             Err(refused(&name_of(oid)?, "has the name of a working table, and is none of this role"))
         }
     }

@@ -13,12 +13,12 @@ use pgrx::pg_sys::{self, Oid};
 
 use super::arguments::InParts;
 use super::log::LogTable;
-use super::own::Named;
+use super::own::OwnTable;
 use super::statements::parts as statements;
-use super::work::{Claimed, Work};
+use super::work::{CallWork, Claimed};
 use crate::into::state::Claim;
-use crate::into::step::{Stage, Table};
-use crate::pg::procedure::part_lock::Share;
+use crate::into::step::{LoggedStage, WorkingTable};
+use crate::pg::procedure::part_lock::LockedShare;
 use crate::pg::procedure::statement::read_text;
 use crate::pg::query::Query;
 use crate::pg::query::as_user::as_user;
@@ -50,19 +50,19 @@ pub(super) fn check_isolation() -> Result<()> {
 }
 
 /// Waits until it is this transaction's turn to decide.
-pub(super) fn take_turn(work: &mut Work) {
-    Share::Turn.wait(work.call.lock);
+pub(super) fn take_turn(work: &mut CallWork) {
+    LockedShare::Turn.wait(work.call.lock);
     work.has_turn = true;
 }
 
 /// Reports whether no other session takes part in the call. If so, none can until the end of the
 /// transaction.
-pub(super) fn is_alone(work: &Work) -> bool {
-    Share::All.take(work.call.lock)
+pub(super) fn is_alone(work: &CallWork) -> bool {
+    LockedShare::All.take(work.call.lock)
 }
 
 /// Checks that the call in which this session takes part was not ended by another session.
-pub(super) fn check_joined(work: &Work) -> Result<()> {
+pub(super) fn check_joined(work: &CallWork) -> Result<()> {
     let Some((_, token)) = JOINED.get().filter(|(began, _)| *began == work.call.began) else { return Ok(()) };
     if work.log.as_ref().and_then(number) == Some(token) {
         return Ok(());
@@ -74,7 +74,7 @@ pub(super) fn check_joined(work: &Work) -> Result<()> {
 }
 
 /// Notes that this session takes part in the call of the log.
-pub(super) fn join(work: &Work) {
+pub(super) fn join(work: &CallWork) {
     JOINED.set(work.log.as_ref().and_then(number).map(|token| (work.call.began, token)));
 }
 
@@ -83,18 +83,18 @@ fn number(log: &LogTable) -> Option<u64> {
 }
 
 /// Returns the error for a call while others work on the same table in another way.
-pub(super) fn busy(work: &Work) -> Result<SqlError> {
+pub(super) fn busy(work: &CallWork) -> Result<SqlError> {
     let message = format!("another session is making {}", work.call.places.pairs.qualified()?);
     Ok(SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_IN_USE, message)
         .hint("The same call takes part in it, with resume => true if the documents were read long ago. For another one, name another table."))
 }
 
 /// Returns the number of parts in which a table is filled.
-fn count_parts(work: &Work, table: Table) -> Result<u16> {
+fn count_parts(work: &CallWork, table: WorkingTable) -> Result<u16> {
     let parts = match table {
-        Table::Sets => work.log()?.ranges.len() + 1,
-        Table::Members => OF_MEMBERS.into(),
-        Table::Ranks => 1,
+        WorkingTable::Sets => work.log()?.ranges.len() + 1,
+        WorkingTable::Members => OF_MEMBERS.into(),
+        WorkingTable::Ranks => 1,
         _ => usize::try_from(work.in_parts()?.parts).unwrap_or(1),
     };
     Ok(u16::try_from(parts).unwrap_or(u16::MAX))
@@ -103,7 +103,7 @@ fn count_parts(work: &Work, table: Table) -> Result<u16> {
 /// Opens the table of the parts that are done, if the tables which the next stage fills are made.
 /// Returns the number of the stage, too, and the parts that are done, with the number of their
 /// rows.
-pub(super) fn noted(work: &Work) -> Result<Option<(Named, Noted)>> {
+pub(super) fn noted(work: &CallWork) -> Result<Option<(OwnTable, Noted)>> {
     let Some(noted) = work.spread()?.open_parts()? else { return Ok(None) };
     let done = done(&noted, step(work)?)?;
     Ok(done.map(|done| (noted, done)))
@@ -119,12 +119,12 @@ pub(super) struct Noted {
 }
 
 /// Returns the number of the next step.
-fn step(work: &Work) -> Result<i64> {
+fn step(work: &CallWork) -> Result<i64> {
     Ok(work.log()?.progress.rows.len() as i64 + 1)
 }
 
 /// Takes a part that is not done, of the stage that fills a table and that sessions share.
-pub(super) fn take(work: &mut Work, table: Table) -> Result<()> {
+pub(super) fn take(work: &mut CallWork, table: WorkingTable) -> Result<()> {
     // A table that is gone is made again, with all its parts.
     work.state.claim = Some(Claim::Closed);
     if !work.spread()?.is_whole(table)? {
@@ -141,7 +141,7 @@ pub(super) fn take(work: &mut Work, table: Table) -> Result<()> {
         };
         let all = usize::from(parts);
         let claimed = |part: u16| Claimed { parts: vec![part.into()], done: all - left.len(), all };
-        if let Some(&part) = left.iter().find(|&&part| Share::Part(part).take(work.call.lock)) {
+        if let Some(&part) = left.iter().find(|&&part| LockedShare::Part(part).take(work.call.lock)) {
             // Another session may have ended it after the parts were read.
             if statements::is_done(&noted, step, part.into()).holds()? {
                 continue;
@@ -160,7 +160,7 @@ pub(super) fn take(work: &mut Work, table: Table) -> Result<()> {
 }
 
 /// Reads which parts of a step are done, unless its tables are not made.
-fn done(noted: &Named, step: i64) -> Result<Option<Noted>> {
+fn done(noted: &OwnTable, step: i64) -> Result<Option<Noted>> {
     let columns = [pg_sys::TEXTOID, pg_sys::INT8OID];
     let [done, rows] = statements::parts_done(noted, step).row(columns)?.unwrap_or_default();
     let done = done.map(read_text).transpose()?.unwrap_or_default();
@@ -176,7 +176,7 @@ pub(super) fn numbers(array: &str) -> Vec<i64> {
 }
 
 /// Notes that the tables of the next stage are made, and that no part of it is done.
-pub(super) fn open(work: &Work) -> Result<()> {
+pub(super) fn open(work: &CallWork) -> Result<()> {
     let step = step(work)?;
     let noted = work.spread()?.make_parts()?;
     statements::forget_parts(&noted, step).run()?;
@@ -185,10 +185,10 @@ pub(super) fn open(work: &Work) -> Result<()> {
 
 /// Notes that the parts which the transaction took are done, and tells the caller unless these are
 /// all parts. The first of them has the number of their rows.
-pub(super) fn note(work: &Work) -> Result<()> {
+pub(super) fn note(work: &CallWork) -> Result<()> {
     let table = match work.log()?.progress.next(false) {
-        Stage::Table(table) => table,
-        _ => Table::Pairs,
+        LoggedStage::Table(table) => table,
+        _ => WorkingTable::Pairs,
     };
     let (step, rows) = (step(work)?, work.state.filled.unwrap_or_default());
     let Claimed { parts, done, all } = &work.claimed;
@@ -210,13 +210,13 @@ pub(super) fn note(work: &Work) -> Result<()> {
 }
 
 /// Waits until the session that does a part has ended it.
-pub(super) fn wait(work: &mut Work) {
+pub(super) fn wait(work: &mut CallWork) {
     work.give_turn();
-    Share::Part(work.claimed.part()).wait(work.call.lock);
+    LockedShare::Part(work.claimed.part()).wait(work.call.lock);
 }
 
 /// Forgets the parts that are done after the first `keep` steps.
-pub(super) fn forget(work: &Work, keep: usize) -> Result<()> {
+pub(super) fn forget(work: &CallWork, keep: usize) -> Result<()> {
     match work.spread()?.open_parts()? {
         Some(noted) => statements::forget_parts(&noted, keep as i64 + 1).run().map(|_| ()),
         None => Ok(()),
@@ -226,7 +226,7 @@ pub(super) fn forget(work: &Work, keep: usize) -> Result<()> {
 /// Finds where the ranges of ids begin in which the documents are read, without the first range.
 /// There is one range if the ids are no integer key. The documents are read like in any query of
 /// the caller.
-pub(super) fn ranges(work: &Work) -> Result<Vec<i64>> {
+pub(super) fn ranges(work: &CallWork) -> Result<Vec<i64>> {
     let InParts { documents, key, parts, .. } = work.in_parts()?;
     let Some(key) = key else { return Ok(Vec::new()) };
     if *parts < 2 {

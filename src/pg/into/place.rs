@@ -19,7 +19,7 @@ const MOST: usize = pg_sys::NAMEDATALEN as usize - 1;
 
 /// A name in a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct TablePlace {
     /// The OID of the schema.
     pub namespace: Oid,
     /// The name of the schema, quoted for SQL text.
@@ -28,7 +28,7 @@ pub(super) struct Place {
     pub name: String,
 }
 
-impl Place {
+impl TablePlace {
     /// Parses the place that argument `argument` names: in a named schema, or in the default schema
     /// for new tables.
     pub(super) fn parse(text: &str, argument: &str) -> Result<Self> {
@@ -160,7 +160,7 @@ fn first_schema() -> Option<Oid> {
 }
 
 /// Returns the error for the case that a relation already has the name of a table to make.
-pub(super) fn taken(place: &Place) -> Result<(PgSqlErrorCode, String, String)> {
+pub(super) fn taken(place: &TablePlace) -> Result<(PgSqlErrorCode, String, String)> {
     let name = place.qualified()?;
     let message = format!("relation {name} already exists");
     Ok((PgSqlErrorCode::ERRCODE_DUPLICATE_TABLE, message, format!("DROP TABLE {name}; or name another one.")))

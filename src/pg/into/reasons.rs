@@ -5,18 +5,18 @@ use pgrx::PgSqlErrorCode;
 use super::look::was_finished;
 use super::place::taken;
 use super::refusal::Why;
-use super::work::Work;
-use crate::into::step::Refusal;
+use super::work::CallWork;
+use crate::into::step::RefusalReason;
 use crate::pg::request::example::literal;
 use crate::pg::server::error::Result;
 
 /// Returns the error for a refusal.
-pub(super) fn reason(work: &Work, why: Refusal) -> Result<Why> {
+pub(super) fn reason(work: &CallWork, why: RefusalReason) -> Result<Why> {
     let docs = &work.call.asked.shown;
     let limit = PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED;
     let found = if work.call.arguments.others.passages { "passages" } else { "pairs" };
     Ok(match why {
-        Refusal::DoubleId => match &work.double_id {
+        RefusalReason::DoubleId => match &work.double_id {
             Some(id) => (
                 PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION,
                 format!("id {id} stands in more than one row of {docs}"),
@@ -28,7 +28,7 @@ pub(super) fn reason(work: &Work, why: Refusal) -> Result<Why> {
                 "Call it again: it takes other numbers.".to_owned(),
             ),
         },
-        Refusal::Taken => {
+        RefusalReason::Taken => {
             let clusters = work.call.places.clusters.as_ref();
             let result = work.call.places.pairs.relation()?.is_some();
             let (code, message, hint) =
@@ -37,12 +37,12 @@ pub(super) fn reason(work: &Work, why: Refusal) -> Result<Why> {
                 if was_finished(work)? { " The same call made it: resume => true accepts it." } else { "" };
             (code, message, hint + accept)
         }
-        Refusal::NullId => (
+        RefusalReason::NullId => (
             PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
             format!("a row of {docs} has NULL as its id"),
             "Name a column without NULL with id_column => '…'.".to_owned(),
         ),
-        Refusal::Candidates(most) => (
+        RefusalReason::Candidates(most) => (
             limit,
             format!("{} has more than {most} candidates to compare", work.call.arguments.name()),
             format!(
@@ -51,7 +51,7 @@ pub(super) fn reason(work: &Work, why: Refusal) -> Result<Why> {
                 literal(docs)
             ),
         ),
-        Refusal::Pairs => (
+        RefusalReason::Pairs => (
             limit,
             format!(
                 "{} has more than max_{found} = {} {found} to give",

@@ -16,7 +16,7 @@ use super::statements::citus_catalog;
 use crate::pg::procedure::transaction::check_can_commit;
 use crate::pg::query::as_user::{as_user, set};
 use crate::pg::query::relation::Relation;
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_function};
 use crate::pg::server::deadline;
 use crate::pg::server::error::{Result, SqlError};
 
@@ -61,7 +61,7 @@ struct Repeated {
 
 /// The nodes that a step needs.
 #[derive(Debug, Clone, Default)]
-enum Needed {
+enum NeededNodes {
     #[default]
     None,
     Servers(Vec<String>),
@@ -70,12 +70,12 @@ enum Needed {
 
 thread_local! {
     static CALL: Cell<Option<Repeated>> = const { Cell::new(None) };
-    static NODES: RefCell<Needed> = const { RefCell::new(Needed::None) };
+    static NODES: RefCell<NeededNodes> = const { RefCell::new(NeededNodes::None) };
 }
 
 /// Reads the arguments of a call and the name of its relation. Fails if the call cannot commit,
 /// unless that was checked before.
-pub(super) fn open_call(call: Call, check: bool) -> Result<(CallArguments, String)> {
+pub(super) fn open_call(call: FunctionCall, check: bool) -> Result<(CallArguments, String)> {
     // SAFETY: reads the state of the server.
     if unsafe { pg_sys::RecoveryInProgress() } {
         let message = "cannot execute near_duplicates_into during recovery";
@@ -124,19 +124,19 @@ pub(super) fn done(began: i64, steps: usize) {
 pub(super) fn limit(nodes: Option<Nodes<'_>>, limits: CallLimits) -> Option<deadline::Limit> {
     let nodes = match nodes {
         Some(Nodes::Fdw(servers)) => {
-            Needed::Servers(servers.iter().map(|server| server.name.clone()).collect())
+            NeededNodes::Servers(servers.iter().map(|server| server.name.clone()).collect())
         }
-        Some(Nodes::Citus(_)) => Needed::Citus,
-        _ => Needed::None,
+        Some(Nodes::Citus(_)) => NeededNodes::Citus,
+        _ => NeededNodes::None,
     };
-    let is_far = !matches!(nodes, Needed::None);
+    let is_far = !matches!(nodes, NeededNodes::None);
     NODES.set(nodes);
     is_far.then(|| deadline::limit(limits.node_timeout))
 }
 
 /// Decides about a step that failed, and tells the caller. If a statement ran into its limit and is
 /// not repeated, raises the error that names the nodes.
-fn again(call: Call) -> Result<bool> {
+fn again(call: FunctionCall) -> Result<bool> {
     /// The number of bytes of a message that are told.
     const SHOWN: usize = 8 << 10;
     let (state, message) = (call.name(0)?.unwrap_or_default(), call.text(1)?.unwrap_or_default());
@@ -171,8 +171,8 @@ fn silent() -> Result<String> {
     // SAFETY: reads the state of the session.
     let caller = unsafe { pg_sys::GetUserId() };
     let silent: Vec<String> = as_user(caller, || match &nodes {
-        Needed::None => Ok(Vec::new()),
-        Needed::Servers(names) => {
+        NeededNodes::None => Ok(Vec::new()),
+        NeededNodes::Servers(names) => {
             let requests = Requests::default();
             let mut silent = Vec::new();
             for name in names {
@@ -182,7 +182,7 @@ fn silent() -> Result<String> {
             }
             Ok(silent)
         }
-        Needed::Citus => {
+        NeededNodes::Citus => {
             set(c"citus.node_connection_timeout", c"3000");
             Ok(citus_catalog::silent_nodes().text()?.into_iter().collect())
         }

@@ -17,7 +17,7 @@ use super::servers::Requests;
 use super::statements::runs as statements;
 use crate::pg::procedure::catalog::role_name;
 use crate::pg::procedure::citus;
-use crate::pg::procedure::table::{Opened, Patience, Table};
+use crate::pg::procedure::table::{OpenedTable, Patience, Table};
 use crate::pg::query::as_user::as_user;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::error::{Result, SqlError};
@@ -57,7 +57,7 @@ struct CallOnNode {
 /// The working tables of a call on one node that belong to one role. `parts` is the table of the
 /// parts that are done.
 #[derive(Debug, Deserialize)]
-pub(super) struct Tables {
+pub(super) struct WorkingTables {
     pub run: String,
     pub owner: Option<String>,
     pub tables: i64,
@@ -68,7 +68,7 @@ pub(super) struct Tables {
 
 /// What a worker of Citus said.
 #[derive(Debug, Deserialize)]
-pub(super) struct Answer {
+pub(super) struct WorkerAnswer {
     pub node: String,
     pub success: bool,
     pub result: Option<String>,
@@ -103,9 +103,9 @@ fn all(caller: Oid) -> Result<Vec<CallOnNode>> {
             ..CallOnNode::default()
         });
     }
-    for tables in statements::all_tables(in_citus).json::<Vec<Tables>>()? {
+    for tables in statements::all_tables(in_citus).json::<Vec<WorkingTables>>()? {
         check_for_interrupts!();
-        let Tables { run, owner, tables, bytes, parts } = tables;
+        let WorkingTables { run, owner, tables, bytes, parts } = tables;
         let place = match runs.iter().position(|known| known.run == run && known.owner == owner) {
             Some(n) => n,
             None => {
@@ -133,7 +133,7 @@ fn all(caller: Oid) -> Result<Vec<CallOnNode>> {
 fn parts_done(parts: Oid, log: &KnownLog) -> Result<Option<i64>> {
     let lock = pg_sys::AccessShareLock;
     let opened = Table::open_with(Patience::Skip, parts, lock, |owner| owner == log.owner)?;
-    let Opened::Table(table) = opened else { return Ok(None) };
+    let OpenedTable::Table(table) = opened else { return Ok(None) };
     let columns = ["step", "part", "rows"].map(|name| (name, pg_sys::INT8OID));
     if table.differs(&own::TABLE, &columns).is_some() || !table.is_readable() {
         return Ok(None);
@@ -150,12 +150,12 @@ fn parts_done(parts: Oid, log: &KnownLog) -> Result<Option<i64>> {
 /// Returns the working tables on a node. Those of known calls have the status of the call.
 fn there(
     node: &str,
-    tables: Vec<Tables>,
-    known: impl Fn(&Tables) -> Option<(String, Option<String>)>,
+    tables: Vec<WorkingTables>,
+    known: impl Fn(&WorkingTables) -> Option<(String, Option<String>)>,
 ) -> Vec<CallOnNode> {
-    let of = |tables: Tables| {
+    let of = |tables: WorkingTables| {
         let (status, pairs) = known(&tables).unwrap_or((LEFT.to_owned(), None));
-        let Tables { run, owner, tables, bytes, .. } = tables;
+        let WorkingTables { run, owner, tables, bytes, .. } = tables;
         CallOnNode {
             node: Some(node.to_owned()),
             run,
@@ -198,7 +198,7 @@ fn on_servers(own: &[&KnownLog]) -> Result<Vec<CallOnNode>> {
     let mut runs = Vec::new();
     for (server, tables) in ask_servers(servers, &statements::tables_there())? {
         // The role there may have another name.
-        let of = |tables: &Tables| {
+        let of = |tables: &WorkingTables| {
             let log = own.iter().find(|log| log.token == tables.run)?;
             Some((log.status.to_owned(), log.pairs.clone()))
         };
@@ -211,7 +211,7 @@ fn on_servers(own: &[&KnownLog]) -> Result<Vec<CallOnNode>> {
 fn on_workers(known: &[CallOnNode]) -> Result<Vec<CallOnNode>> {
     let mut runs = Vec::new();
     for (node, tables) in tables_of_workers()? {
-        let is_new = |tables: &Tables| {
+        let is_new = |tables: &WorkingTables| {
             !known.iter().any(|known| known.run == tables.run && known.owner == tables.owner)
         };
         runs.extend(there(&node, tables.into_iter().filter(is_new).collect(), |_| None));
@@ -220,10 +220,10 @@ fn on_workers(known: &[CallOnNode]) -> Result<Vec<CallOnNode>> {
 }
 
 /// Asks the workers of Citus which working tables they have.
-pub(super) fn tables_of_workers() -> Result<Vec<(String, Vec<Tables>)>> {
+pub(super) fn tables_of_workers() -> Result<Vec<(String, Vec<WorkingTables>)>> {
     let mut found = Vec::new();
-    for Answer { node, success, result } in
-        statements::workers(&statements::tables_there())?.json::<Vec<Answer>>()?
+    for WorkerAnswer { node, success, result } in
+        statements::workers(&statements::tables_there())?.json::<Vec<WorkerAnswer>>()?
     {
         if success {
             let tables = parse(&node, result.as_deref())?;

@@ -2,22 +2,22 @@
 
 use super::columns::{Column, Type};
 use super::nodes::Nodes;
-use super::own::{self, Named, Owned};
-use super::place::Place;
+use super::own::{self, OwnTable, Owned};
+use super::place::TablePlace;
 use super::servers::Requests;
 use super::statements::catalog;
 use super::statements::definitions::{self, Distribution};
 use crate::into::state::Count;
-use crate::into::step::Table;
-use crate::pg::procedure::form::Form;
+use crate::into::step::WorkingTable;
+use crate::pg::procedure::form::TableForm;
 use crate::pg::query::names::quote_identifier;
 use crate::pg::server::error::Result;
 
 /// The working tables of a call.
 #[derive(Debug)]
-pub(super) struct Spread<'a> {
+pub(super) struct SpreadTables<'a> {
     /// A place in the schema of the tables.
-    pub home: &'a Place,
+    pub home: &'a TablePlace,
     /// The common part of the names of the tables.
     pub token: &'a str,
     /// The nodes that hold their rows.
@@ -35,7 +35,7 @@ pub(super) struct Spread<'a> {
 /// Further tables. All but the last three are in Citus, where each is made, read and dropped within
 /// one step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scratch {
+pub(super) enum ScratchTables {
     /// For each shard, a key that falls into it, and the shard's number, starting at 0.
     Slots,
     /// The ids of all documents, distributed by id.
@@ -62,7 +62,7 @@ pub(super) const SLOTS: &[Column] = &[("key", Type::Int8), ("slot", Type::Int8)]
 /// The columns of [`Scratch::Parts`].
 const PARTS: &[Column] = &[("step", Type::Int8), ("part", Type::Int8), ("rows", Type::Int8)];
 
-impl Scratch {
+impl ScratchTables {
     pub(super) const ALL: [Self; 9] = [
         Self::Slots,
         Self::Ids,
@@ -76,22 +76,22 @@ impl Scratch {
     ];
 }
 
-impl Spread<'_> {
-    pub(super) fn name(&self, table: Table) -> String {
+impl SpreadTables<'_> {
+    pub(super) fn name(&self, table: WorkingTable) -> String {
         format!("neardup_{}_{}", self.token, table.name())
     }
 
-    pub(super) fn place(&self, table: Table) -> Place {
+    pub(super) fn place(&self, table: WorkingTable) -> TablePlace {
         self.home.beside(self.name(table))
     }
 
     /// Returns how the rows of a table are distributed.
-    pub(super) fn distribution(&self, table: Table) -> Distribution {
+    pub(super) fn distribution(&self, table: WorkingTable) -> Distribution {
         Distribution::of(table, self.nodes)
     }
 
     /// Returns the number of partitions of a table.
-    fn partitions(&self, table: Table) -> usize {
+    fn partitions(&self, table: WorkingTable) -> usize {
         match self.nodes {
             _ if !self.distribution(table).has_partitions() => 0,
             Nodes::Home(parts) => parts.unwrap_or(0),
@@ -101,25 +101,25 @@ impl Spread<'_> {
 
     /// Returns the place of the partition with this number: the number of a server, or of a part.
     /// Numbers start at 0.
-    fn partition(&self, table: Table, n: usize) -> Place {
+    fn partition(&self, table: WorkingTable, n: usize) -> TablePlace {
         self.home.beside(format!("{}_{}", self.name(table), n + 1))
     }
 
     /// Returns the places of a table and of its partitions.
-    fn places(&self, table: Table) -> Vec<Place> {
+    fn places(&self, table: WorkingTable) -> Vec<TablePlace> {
         let partitions = (0..self.partitions(table)).map(|n| self.partition(table, n));
         [self.place(table)].into_iter().chain(partitions).collect()
     }
 
     /// Returns the place of a further table.
-    pub(super) fn scratch(&self, scratch: Scratch) -> Place {
+    pub(super) fn scratch(&self, scratch: ScratchTables) -> TablePlace {
         self.home.beside(format!("neardup_{}_{scratch:?}", self.token).to_lowercase())
     }
 
     /// Returns the places of all tables that may exist locally.
-    pub(super) fn all(&self) -> Vec<Place> {
-        let scratch = Scratch::ALL.map(|scratch| self.scratch(scratch));
-        Table::ALL.iter().flat_map(|&table| self.places(table)).chain(scratch).collect()
+    pub(super) fn all(&self) -> Vec<TablePlace> {
+        let scratch = ScratchTables::ALL.map(|scratch| self.scratch(scratch));
+        WorkingTable::ALL.iter().flat_map(|&table| self.places(table)).chain(scratch).collect()
     }
 
     /// Locks all existing local working tables, and checks that they belong to the caller. Those
@@ -137,7 +137,7 @@ impl Spread<'_> {
     }
 
     /// Opens a local table as the call made it.
-    pub(super) fn open(&self, table: Table) -> Result<Named> {
+    pub(super) fn open(&self, table: WorkingTable) -> Result<OwnTable> {
         let columns = self.columns(table);
         let place = self.place(table);
         let distribution = self.distribution(table);
@@ -167,37 +167,37 @@ impl Spread<'_> {
     }
 
     /// Opens one of the parts of a table that sessions share.
-    pub(super) fn open_part(&self, table: Table, part: usize) -> Result<Named> {
+    pub(super) fn open_part(&self, table: WorkingTable, part: usize) -> Result<OwnTable> {
         let form = self.keyed(table, own::PARTITION);
         self.owned.open(&self.partition(table, part), form, self.columns(table))
     }
 
     /// Reports whether the sets are found by their numbers.
-    fn has_key(&self, table: Table) -> bool {
-        table == Table::Sets && matches!(self.nodes, Nodes::Home(_))
+    fn has_key(&self, table: WorkingTable) -> bool {
+        table == WorkingTable::Sets && matches!(self.nodes, Nodes::Home(_))
     }
 
     /// Returns the form of a table that may have a key.
-    fn keyed(&self, table: Table, form: Form) -> Form {
-        Form { indexes: if self.has_key(table) { own::NUMBERED } else { &[] }, ..form }
+    fn keyed(&self, table: WorkingTable, form: TableForm) -> TableForm {
+        TableForm { indexes: if self.has_key(table) { own::NUMBERED } else { &[] }, ..form }
     }
 
     /// Returns the table that has each set once, in Citus.
-    pub(super) fn of_sets(&self) -> Table {
-        if self.members_have_sets { Table::Members } else { Table::Sets }
+    pub(super) fn of_sets(&self) -> WorkingTable {
+        if self.members_have_sets { WorkingTable::Members } else { WorkingTable::Sets }
     }
 
     /// Returns the table of the sets that are compared: those that documents have or had.
-    pub(super) fn compared_sets(&self) -> Table {
-        if self.update && self.nodes.citus().is_some() { Table::Stored } else { self.of_sets() }
+    pub(super) fn compared_sets(&self) -> WorkingTable {
+        if self.update && self.nodes.citus().is_some() { WorkingTable::Stored } else { self.of_sets() }
     }
 
-    pub(super) fn columns(&self, table: Table) -> &'static [Column] {
+    pub(super) fn columns(&self, table: WorkingTable) -> &'static [Column] {
         definitions::columns(table, self.nodes, self.members_have_sets)
     }
 
     /// Reports whether a table is there, with all that it has on servers.
-    pub(super) fn is_whole(&self, table: Table) -> Result<bool> {
+    pub(super) fn is_whole(&self, table: WorkingTable) -> Result<bool> {
         for place in self.places(table) {
             if place.relation()?.is_none() {
                 return Ok(false);
@@ -216,7 +216,7 @@ impl Spread<'_> {
     }
 
     /// Counts the rows of a table. Each server counts its own rows, instead of sending them.
-    pub(super) fn count(&self, table: Table) -> Result<Count> {
+    pub(super) fn count(&self, table: WorkingTable) -> Result<Count> {
         if !self.is_whole(table)? {
             return Ok(Count::Missing);
         }
@@ -230,7 +230,7 @@ impl Spread<'_> {
 
     /// Makes a table without rows, with `parts` parts of the join. Rows with sets are fetched
     /// `fetched` at a time.
-    pub(super) fn make(&self, table: Table, parts: i64, fetched: i64) -> Result<()> {
+    pub(super) fn make(&self, table: WorkingTable, parts: i64, fetched: i64) -> Result<()> {
         let place = self.place(table);
         let name = place.qualified()?;
         self.drop_place(&place)?;
@@ -240,14 +240,14 @@ impl Spread<'_> {
         let distribution = self.distribution(table);
         if let Distribution::Servers(_) = distribution {
             for server in self.nodes.servers() {
-                let key = if self.update && table == Table::Sets { ", PRIMARY KEY (n)" } else { "" };
+                let key = if self.update && table == WorkingTable::Sets { ", PRIMARY KEY (n)" } else { "" };
                 self.requests.create(server, &self.name(table), &format!("{sql}{key}"))?;
             }
         }
         definitions::create(&name, columns, &sql, distribution)?;
         match (distribution, self.nodes) {
             (Distribution::Shards(by), Nodes::Citus(layout)) => {
-                if table == Table::Known {
+                if table == WorkingTable::Known {
                     return layout.spread_by_ids(&place, "id", self.owned.types.id.1);
                 }
                 let like = self.like(table).map(|like| self.place(like).qualified()).transpose()?;
@@ -264,29 +264,29 @@ impl Spread<'_> {
 
     /// Returns the table with which a table in shards is colocated. All tables that are distributed
     /// by numbers of sets are colocated with the sets; parts are distributed independently.
-    fn like(&self, table: Table) -> Option<Table> {
+    fn like(&self, table: WorkingTable) -> Option<WorkingTable> {
         match table {
-            Table::Seen | Table::Changes => Some(Table::Known),
-            Table::Stored | Table::Routed => None,
-            Table::Routes if self.update => Some(Table::Routed),
-            _ if self.update => Some(Table::Stored),
-            Table::Sets | Table::Routes => None,
-            Table::Members => Some(Table::Sets),
-            _ => Some(Table::Members),
+            WorkingTable::Seen | WorkingTable::Changes => Some(WorkingTable::Known),
+            WorkingTable::Stored | WorkingTable::Routed => None,
+            WorkingTable::Routes if self.update => Some(WorkingTable::Routed),
+            _ if self.update => Some(WorkingTable::Stored),
+            WorkingTable::Sets | WorkingTable::Routes => None,
+            WorkingTable::Members => Some(WorkingTable::Sets),
+            _ => Some(WorkingTable::Members),
         }
     }
 
     /// Makes the partitions of a table on servers.
-    fn make_foreign(&self, table: Table, name: &str, parts: i64, fetched: i64) -> Result<()> {
+    fn make_foreign(&self, table: WorkingTable, name: &str, parts: i64, fetched: i64) -> Result<()> {
         /// The number of rows that are sent to a server at a time; smaller for tables with sets.
         const SENT: i64 = 1000;
         const SETS_SENT: i64 = 50;
         let rows = match table {
             // Each row that is fetched holds the candidates of a whole part.
-            Table::Routes => (1, SENT),
+            WorkingTable::Routes => (1, SENT),
             // This applies until the size of sets is known.
-            Table::Sets => (SETS_SENT, SETS_SENT),
-            Table::Halves => (fetched, fetched.min(SETS_SENT)),
+            WorkingTable::Sets => (SETS_SENT, SETS_SENT),
+            WorkingTable::Halves => (fetched, fetched.min(SETS_SENT)),
             // For a join of two tables on a server, postgres_fdw uses the greater of their two
             // numbers.
             _ => (fetched, SENT),
@@ -302,7 +302,7 @@ impl Spread<'_> {
                 number: (n, servers.len()),
                 rows,
             };
-            let ranges = (table == Table::Routes).then_some(parts);
+            let ranges = (table == WorkingTable::Routes).then_some(parts);
             definitions::create_partition(name, partition, ranges).run()?;
         }
         Ok(())
@@ -311,7 +311,7 @@ impl Spread<'_> {
     /// Sets how many sets are fetched at a time.
     pub(super) fn fetch_sets(&self, rows: i64) -> Result<()> {
         for n in 0..self.nodes.servers().len() {
-            definitions::fetch(&self.partition(Table::Sets, n).qualified()?, rows).run()?;
+            definitions::fetch(&self.partition(WorkingTable::Sets, n).qualified()?, rows).run()?;
         }
         Ok(())
     }
@@ -320,11 +320,11 @@ impl Spread<'_> {
     /// table `like`.
     pub(super) fn make_scratch(
         &self,
-        scratch: Scratch,
+        scratch: ScratchTables,
         columns: &[Column],
         by: &'static str,
-        like: Option<Table>,
-    ) -> Result<Named> {
+        like: Option<WorkingTable>,
+    ) -> Result<OwnTable> {
         let place = self.scratch(scratch);
         self.drop_scratch(scratch)?;
         let (name, sql) = (place.qualified()?, self.owned.types.sql(columns));
@@ -337,13 +337,13 @@ impl Spread<'_> {
     }
 
     /// Opens the existing table of shards and their keys.
-    pub(super) fn open_slots(&self) -> Result<Named> {
-        self.owned.open(&self.scratch(Scratch::Slots), own::TABLE, SLOTS)
+    pub(super) fn open_slots(&self) -> Result<OwnTable> {
+        self.owned.open(&self.scratch(ScratchTables::Slots), own::TABLE, SLOTS)
     }
 
     /// Opens the table of the parts that are done, if there is one.
-    pub(super) fn open_parts(&self) -> Result<Option<Named>> {
-        let place = self.scratch(Scratch::Parts);
+    pub(super) fn open_parts(&self) -> Result<Option<OwnTable>> {
+        let place = self.scratch(ScratchTables::Parts);
         if place.relation()?.is_none() {
             return Ok(None);
         }
@@ -351,27 +351,27 @@ impl Spread<'_> {
     }
 
     /// Opens the table of the parts that are done, or makes it.
-    pub(super) fn make_parts(&self) -> Result<Named> {
+    pub(super) fn make_parts(&self) -> Result<OwnTable> {
         if let Some(parts) = self.open_parts()? {
             return Ok(parts);
         }
-        let place = self.scratch(Scratch::Parts);
+        let place = self.scratch(ScratchTables::Parts);
         let sql = self.owned.types.sql(PARTS);
         definitions::create(&place.qualified()?, PARTS, &sql, Distribution::Home)?;
         self.owned.open(&place, own::TABLE, PARTS)
     }
 
     /// Drops a table of one step, if it exists.
-    pub(super) fn drop_scratch(&self, scratch: Scratch) -> Result<()> {
+    pub(super) fn drop_scratch(&self, scratch: ScratchTables) -> Result<()> {
         self.drop_place(&self.scratch(scratch))
     }
 
     /// Drops a table that is no longer read.
-    pub(super) fn drop_one(&self, table: Table) -> Result<()> {
+    pub(super) fn drop_one(&self, table: WorkingTable) -> Result<()> {
         self.drop_place(&self.place(table))
     }
 
-    fn drop_place(&self, place: &Place) -> Result<()> {
+    fn drop_place(&self, place: &TablePlace) -> Result<()> {
         let Some(oid) = place.relation()? else { return Ok(()) };
         match own::open(oid, self.owned.caller)? {
             Some(table) => definitions::drop(&[table.name]).run().map(|_| ()),

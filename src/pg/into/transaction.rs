@@ -3,22 +3,22 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys;
 
-use super::arguments::{InParts, JoinArguments, Places};
+use super::arguments::{InParts, JoinArguments, OutputTables};
 use super::log::{LogTable, StageDetails};
 use super::look::{arguments, look_around};
 use super::nodes::Nodes;
 use super::refusal::{self, PendingTask};
 use super::servers::Requests;
 use super::statements::{members, result, seen, sets, stars};
-use super::work::{Claimed, IntoCall, Work};
+use super::work::{CallWork, Claimed, IntoCall};
 use super::{groups, outcome, parts, reasons, retry, tables};
 use crate::into::plan::plan;
-use crate::into::state::{self, Log, State, rounds};
-use crate::into::step::{End, Refusal, Stage, Step, Table};
+use crate::into::state::{self, CallFacts, LogState, rounds};
+use crate::into::step::{CallStep, End, LoggedStage, RefusalReason, WorkingTable};
 use crate::pg::procedure::transaction::{self, Transaction};
 use crate::pg::query::as_user::{Extension, as_user};
 use crate::pg::server::activity;
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::settings;
 
@@ -31,7 +31,7 @@ sql_function! {
     }
 }
 
-fn step(call: Call) -> Result<&'static str> {
+fn step(call: FunctionCall) -> Result<&'static str> {
     let began = call.datum(4).map_or(0, |began| began.value() as i64);
     let (arguments, shown) = retry::open_call(call, !retry::is_checked(began))?;
     let refused = match refusal::left(began) {
@@ -41,7 +41,7 @@ fn step(call: Call) -> Result<&'static str> {
     };
     // SAFETY: reads the state of the session.
     let caller = unsafe { pg_sys::GetUserId() };
-    let places = Places::new(&arguments, caller, &shown)?;
+    let places = OutputTables::new(&arguments, caller, &shown)?;
     let lock = places.log.lock();
     // A transaction that failed has released the lock.
     let first = !lock.is_held_since(began) && !retry::has_begun(began);
@@ -86,7 +86,7 @@ fn pause(seconds: f64) {
 }
 
 /// Tells the caller the number of pairs, and the number of bytes that moved between shards.
-fn tell(work: &Work) -> Result<()> {
+fn tell(work: &CallWork) -> Result<()> {
     let made = || work.log.as_ref()?.progress.rows.last().copied();
     pgrx::notice!(
         "{}: {} {} in {}",
@@ -107,10 +107,10 @@ fn tell(work: &Work) -> Result<()> {
 }
 
 /// Reads the initial state.
-fn begin(call: IntoCall, first: bool) -> Result<Work> {
+fn begin(call: IntoCall, first: bool) -> Result<CallWork> {
     let (asked, in_parts) = (&call.asked, call.asked.in_parts.as_ref());
     let shared = in_parts.is_some_and(|in_parts| in_parts.nodes().are_shared());
-    let state = state::Call {
+    let state = state::CallRequest {
         in_parts: in_parts.is_some(),
         shared,
         by_groups: in_parts.is_some() && !shared && !asked.is_update(),
@@ -122,10 +122,18 @@ fn begin(call: IntoCall, first: bool) -> Result<Work> {
         compares_by_ranks: in_parts.is_some_and(InParts::compares_by_ranks),
         allowance: i64::try_from(settings::memory()).unwrap_or(i64::MAX),
     };
-    let (caller, state) = (call.caller, State::new(state, Log::None));
+    let (caller, state) = (call.caller, CallFacts::new(state, LogState::None));
     let claimed = Claimed::default();
-    let mut work =
-        Work { call, log: None, claimed, has_turn: false, moved: 0, distinct: None, double_id: None, state };
+    let mut work = CallWork {
+        call,
+        log: None,
+        claimed,
+        has_turn: false,
+        moved: 0,
+        distinct: None,
+        double_id: None,
+        state,
+    };
     if shared {
         parts::check_isolation()?;
         parts::take_turn(&mut work);
@@ -136,59 +144,59 @@ fn begin(call: IntoCall, first: bool) -> Result<Work> {
 
 /// Returns the number of bytes in rows that moved between shards in all steps, and the number of
 /// documents, or None if there are no shards.
-fn moved(work: &Work) -> Option<(i64, i64)> {
+fn moved(work: &CallWork) -> Option<(i64, i64)> {
     let log = work.log.as_ref()?;
     work.call.asked.in_parts.as_ref()?.citus.as_ref()?;
-    Some((log.moved.saturating_add(work.moved), log.progress.expected(Table::Sets)))
+    Some((log.moved.saturating_add(work.moved), log.progress.expected(WorkingTable::Sets)))
 }
 
-impl Transaction for Work {
-    type State = State;
-    type Step = Step;
+impl Transaction for CallWork {
+    type State = CallFacts;
+    type Step = CallStep;
     type End = End;
 
-    fn state(&self) -> &State {
+    fn state(&self) -> &CallFacts {
         &self.state
     }
 
-    fn plan(state: &State) -> Vec<Step> {
+    fn plan(state: &CallFacts) -> Vec<CallStep> {
         plan(state)
     }
 
-    fn carry_out(&mut self, step: Step) -> Result<Option<End>> {
+    fn carry_out(&mut self, step: CallStep) -> Result<Option<End>> {
         match step {
-            Step::Done(end) => return Ok(Some(end)),
+            CallStep::Done(end) => return Ok(Some(end)),
             // Documents are read like in any query of the caller.
-            Step::Fill(Table::Sets) => sets::read(self).map(|rows| self.state.filled = Some(rows)),
-            Step::Fill(Table::Seen) => seen::see(self).map(|rows| self.state.filled = Some(rows)),
-            Step::JoinHere => outcome::join_here(self),
-            Step::TakeLog => {
+            CallStep::Fill(WorkingTable::Sets) => sets::read(self).map(|rows| self.state.filled = Some(rows)),
+            CallStep::Fill(WorkingTable::Seen) => seen::see(self).map(|rows| self.state.filled = Some(rows)),
+            CallStep::JoinHere => outcome::join_here(self),
+            CallStep::TakeLog => {
                 let ranges = if self.state.call.shared { parts::ranges(self)? } else { Vec::new() };
                 as_caller(self, |work| take_log(work, ranges))
             }
-            Step::DropTables => as_caller(self, |work| {
-                let is_kept = work.is_update() && work.state.log == Log::Finished;
+            CallStep::DropTables => as_caller(self, |work| {
+                let is_kept = work.is_update() && work.state.log == LogState::Finished;
                 let spread = work.spread()?;
                 spread.drop_all_but(if is_kept { spread.kept() } else { &[] })?;
                 settle(work);
                 Ok(())
             }),
-            Step::BeginUpdate => as_caller(self, |work| work.log()?.begin_update()),
-            Step::DropLog => as_caller(self, |work| {
+            CallStep::BeginUpdate => as_caller(self, |work| work.log()?.begin_update()),
+            CallStep::DropLog => as_caller(self, |work| {
                 work.log.as_ref().map_or(Ok(()), LogTable::drop)?;
                 settle(work);
                 Ok(())
             }),
-            Step::Count(table) => as_caller(self, |work| tables::count(work, table)),
-            Step::TakePart(_) if self.state.call.by_groups => as_caller(self, groups::take),
-            Step::TakePart(table) => as_caller(self, |work| parts::take(work, table)),
-            Step::Open => as_caller(self, |work| parts::open(work)),
-            Step::LogPart => as_caller(self, |work| parts::note(work)),
-            Step::Wait => as_caller(self, |work| {
+            CallStep::Count(table) => as_caller(self, |work| tables::count(work, table)),
+            CallStep::TakePart(_) if self.state.call.by_groups => as_caller(self, groups::take),
+            CallStep::TakePart(table) => as_caller(self, |work| parts::take(work, table)),
+            CallStep::Open => as_caller(self, |work| parts::open(work)),
+            CallStep::LogPart => as_caller(self, |work| parts::note(work)),
+            CallStep::Wait => as_caller(self, |work| {
                 parts::wait(work);
                 Ok(())
             }),
-            Step::Forget { keep } => as_caller(self, |work| {
+            CallStep::Forget { keep } => as_caller(self, |work| {
                 parts::forget(work, keep)?;
                 pgrx::notice!(
                     "{}: a server has lost rows of working tables, so these are made again",
@@ -196,24 +204,24 @@ impl Transaction for Work {
                 );
                 work.log()?.forget(keep)
             }),
-            Step::Make(table) => as_caller(self, |work| tables::make(work, table)),
-            Step::Fill(table) => as_caller(self, |work| tables::fill(work, table)),
-            Step::CheckIds => as_caller(self, sets::check_ids),
-            Step::Measure => as_caller(self, sets::measure),
-            Step::CountEqual => as_caller(self, members::count_pairs),
-            Step::CountPairs => as_caller(self, result::count_pairs),
-            Step::MakeResult => as_caller(self, outcome::make),
-            Step::CountUnsettled => as_caller(self, stars::count_unsettled),
-            Step::MakeClusters => as_caller(self, |work| outcome::clusters(work)),
-            Step::ClusterHere => as_caller(self, |work| outcome::cluster_here(work)),
-            Step::Log(stage) => as_caller(self, |work| log(work, stage)),
-            Step::Refuse(why) => as_caller(self, |work| {
+            CallStep::Make(table) => as_caller(self, |work| tables::make(work, table)),
+            CallStep::Fill(table) => as_caller(self, |work| tables::fill(work, table)),
+            CallStep::CheckIds => as_caller(self, sets::check_ids),
+            CallStep::Measure => as_caller(self, sets::measure),
+            CallStep::CountEqual => as_caller(self, members::count_pairs),
+            CallStep::CountPairs => as_caller(self, result::count_pairs),
+            CallStep::MakeResult => as_caller(self, outcome::make),
+            CallStep::CountUnsettled => as_caller(self, stars::count_unsettled),
+            CallStep::MakeClusters => as_caller(self, |work| outcome::clusters(work)),
+            CallStep::ClusterHere => as_caller(self, |work| outcome::cluster_here(work)),
+            CallStep::Log(stage) => as_caller(self, |work| log(work, stage)),
+            CallStep::Refuse(why) => as_caller(self, |work| {
                 let reason = reasons::reason(work, why)?;
                 // Nothing is dropped of what is kept.
                 if work.state.call.update {
                     return Err(SqlError::new(reason.0, reason.1).hint(reason.2));
                 }
-                refusal::remember(work.call.began, reason, why == Refusal::Taken);
+                refusal::remember(work.call.began, reason, why == RefusalReason::Taken);
                 Ok(())
             }),
         }?;
@@ -222,19 +230,19 @@ impl Transaction for Work {
 }
 
 /// Carries out a step as the caller, with settings that last as long as the step.
-fn as_caller(work: &mut Work, step: impl FnOnce(&mut Work) -> Result<()>) -> Result<()> {
+fn as_caller(work: &mut CallWork, step: impl FnOnce(&mut CallWork) -> Result<()>) -> Result<()> {
     as_user(work.call.caller, || step(work))
 }
 
 /// Records that the tables of the call are dropped, if this was the purpose of the transaction.
-fn settle(work: &Work) {
+fn settle(work: &CallWork) {
     if work.state.refused {
         refusal::settle();
     }
 }
 
 /// Makes the log, with a new name for working tables.
-fn take_log(work: &Work, ranges: Vec<i64>) -> Result<()> {
+fn take_log(work: &CallWork, ranges: Vec<i64>) -> Result<()> {
     let Some(arguments) = arguments(work)? else { return Ok(()) };
     // SAFETY: a function of the server without arguments, and the 16 bytes that it made.
     let random = unsafe {
@@ -247,15 +255,20 @@ fn take_log(work: &Work, ranges: Vec<i64>) -> Result<()> {
 }
 
 /// Writes the finished work to the log, and tells the caller.
-fn log(work: &Work, stage: Stage) -> Result<()> {
+fn log(work: &CallWork, stage: LoggedStage) -> Result<()> {
     let (log, state) = (work.log()?, &work.state);
     let rows = state.filled.unwrap_or_default();
-    let sizes = state.sizes.filter(|_| stage == Stage::Table(Table::Sets));
+    let sizes = state.sizes.filter(|_| stage == LoggedStage::Table(WorkingTable::Sets));
     let rounds = match stage {
-        Stage::Table(Table::Candidates) if state.call.shared => 1,
-        Stage::Table(Table::Candidates) => {
+        LoggedStage::Table(WorkingTable::Candidates) if state.call.shared => 1,
+        LoggedStage::Table(WorkingTable::Candidates) => {
             let candidates = work.distinct.unwrap_or(rows);
-            rounds(candidates, log.progress.expected(Table::Sets), log.progress.sizes, state.call.allowance)
+            rounds(
+                candidates,
+                log.progress.expected(WorkingTable::Sets),
+                log.progress.sizes,
+                state.call.allowance,
+            )
         }
         _ => 0,
     };

@@ -11,15 +11,20 @@
 
 use pgrx::PgSqlErrorCode;
 
-use super::log::{Arguments, LogTable};
+use super::log::{LogTable, LoggedArguments};
 use super::statements::{citus_catalog, definitions};
-use super::work::Work;
-use crate::into::step::Table;
+use super::work::CallWork;
+use crate::into::step::WorkingTable;
 use crate::pg::server::error::{Result, SqlError};
 
 /// Reports whether the kept tables of a log are all there, and most of their sets are those of
 /// documents. If not, says why all is made from scratch.
-pub(super) fn is_kept(work: &Work, log: &LogTable, known: &Arguments, asked: &Arguments) -> Result<bool> {
+pub(super) fn is_kept(
+    work: &CallWork,
+    log: &LogTable,
+    known: &LoggedArguments,
+    asked: &LoggedArguments,
+) -> Result<bool> {
     let (spread, name) = (work.spread()?, work.call.arguments.name());
     let from_scratch = |why: &str| {
         pgrx::notice!("{name}: {} is made anew: {why}", known.pairs);
@@ -40,8 +45,8 @@ pub(super) fn is_kept(work: &Work, log: &LogTable, known: &Arguments, asked: &Ar
                 return from_scratch("a table that was kept is gone");
             }
         }
-        let documents = definitions::count(&spread.open(Table::Known)?).number()?.unwrap_or_default();
-        let kept = log.kept.read.saturating_add(log.progress.expected(Table::Sets));
+        let documents = definitions::count(&spread.open(WorkingTable::Known)?).number()?.unwrap_or_default();
+        let kept = log.kept.read.saturating_add(log.progress.expected(WorkingTable::Sets));
         if kept > documents.saturating_mul(2).saturating_add(1000) {
             return from_scratch("most of the texts that were kept have changed or are gone");
         }
@@ -50,7 +55,7 @@ pub(super) fn is_kept(work: &Work, log: &LogTable, known: &Arguments, asked: &Ar
 }
 
 /// Fails because ids of this type have no hash, by which Citus would distribute them.
-pub(super) fn check_hashable(work: &Work) -> Result<()> {
+pub(super) fn check_hashable(work: &CallWork) -> Result<()> {
     if citus_catalog::is_hashable(work.call.asked.id_oid).holds()? {
         return Ok(());
     }

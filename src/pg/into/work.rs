@@ -4,18 +4,18 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Oid;
 
-use super::arguments::{CallArguments, InParts, JoinArguments, Places};
+use super::arguments::{CallArguments, InParts, JoinArguments, OutputTables};
 use super::columns::Types;
 use super::log::LogTable;
 use super::nodes::Nodes;
-use super::own::{Named, Owned};
+use super::own::{OwnTable, Owned};
 use super::servers::Requests;
-use super::spread::Spread;
+use super::spread::SpreadTables;
 use super::statements::definitions::first_number;
-use super::statements::join::Join;
-use crate::into::state::State;
-use crate::into::step::Table;
-use crate::pg::procedure::part_lock::Share;
+use super::statements::join::JoinStatements;
+use crate::into::state::CallFacts;
+use crate::into::step::WorkingTable;
+use crate::pg::procedure::part_lock::LockedShare;
 use crate::pg::procedure::session_lock::SessionLock;
 use crate::pg::procedure::statement::Statement;
 use crate::pg::query::as_user::Extension;
@@ -32,7 +32,7 @@ pub(super) struct IntoCall {
     /// The arguments of the join.
     pub asked: JoinArguments,
     /// The places for the pairs, for the clusters and for the log.
-    pub places: Places,
+    pub places: OutputTables,
     /// The requests to servers.
     pub requests: Requests,
     /// The time when the call began.
@@ -42,7 +42,7 @@ pub(super) struct IntoCall {
 }
 
 /// A transaction of a call.
-pub(super) struct Work {
+pub(super) struct CallWork {
     /// The call.
     pub call: IntoCall,
     /// The existing log.
@@ -60,7 +60,7 @@ pub(super) struct Work {
     /// number.
     pub double_id: Option<String>,
     /// The state so far.
-    pub state: State,
+    pub state: CallFacts,
 }
 
 /// The parts of a stage that a transaction has taken, or the part that it waits for.
@@ -98,18 +98,18 @@ fn nothing() -> SqlError {
 
 /// Returns the error for a table that cannot be filled in this way or at this stage; no plan has
 /// such a step.
-pub(super) fn not_here(table: Table) -> SqlError {
+pub(super) fn not_here(table: WorkingTable) -> SqlError {
     let message = format!("near_duplicates_into has no way to fill its table of {} here", table.name());
     SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, message)
         .hint("This is a bug of neardup: please report it with the call.")
 }
 
-impl Work {
+impl CallWork {
     /// Returns the working tables of the call in the log.
-    pub(super) fn spread(&self) -> Result<Spread<'_>> {
+    pub(super) fn spread(&self) -> Result<SpreadTables<'_>> {
         let call = self.log.as_ref().and_then(|log| log.call.as_ref());
         let (token, arguments) = call.ok_or_else(nothing)?;
-        Ok(Spread {
+        Ok(SpreadTables {
             home: &self.call.places.pairs,
             token,
             nodes: arguments.nodes(),
@@ -126,9 +126,9 @@ impl Work {
     }
 
     /// Opens working tables, each as the call made it.
-    pub(super) fn open<const N: usize>(&self, tables: [Table; N]) -> Result<[Named; N]> {
+    pub(super) fn open<const N: usize>(&self, tables: [WorkingTable; N]) -> Result<[OwnTable; N]> {
         let spread = self.spread()?;
-        let opened = tables.into_iter().map(|table| spread.open(table)).collect::<Result<Vec<Named>>>()?;
+        let opened = tables.into_iter().map(|table| spread.open(table)).collect::<Result<Vec<OwnTable>>>()?;
         opened.try_into().map_err(|_| nothing())
     }
 
@@ -162,17 +162,17 @@ impl Work {
 
     /// Returns the parts of statements that describe the join. Documents that are known make no new
     /// candidates with each other.
-    pub(super) fn join(&self) -> Result<Join> {
+    pub(super) fn join(&self) -> Result<JoinStatements> {
         let InParts { parts, carried, .. } = self.in_parts()?;
-        let join = Join::new(&self.call.extension.internal, *parts, carried);
+        let join = JoinStatements::new(&self.call.extension.internal, *parts, carried);
         let by_numbers = self.is_update() && self.nodes()?.citus().is_none();
-        Ok(Join { known_before: by_numbers.then(|| self.first_new()).transpose()?, ..join })
+        Ok(JoinStatements { known_before: by_numbers.then(|| self.first_new()).transpose()?, ..join })
     }
 
     /// Lets other sessions decide, because all tables that the part needs are locked.
     pub(super) fn give_turn(&mut self) {
         if std::mem::take(&mut self.has_turn) {
-            Share::Turn.give_back(self.call.lock);
+            LockedShare::Turn.give_back(self.call.lock);
         }
     }
 

@@ -11,13 +11,13 @@ use pgrx::{IntoDatum, PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 use super::registry::TriggerEntry;
 use super::remembered::{self, TriggerPlan};
 use crate::pg::procedure::catalog::owner_of;
-use crate::pg::procedure::table::{Opened, Table};
+use crate::pg::procedure::table::{OpenedTable, Table};
 use crate::pg::query::as_user::{as_user, without_sql_as};
 use crate::pg::query::by_oid::Inserter;
-use crate::pg::query::ids::Ids;
+use crate::pg::query::ids::RowIds;
 use crate::pg::query::relation::Relation;
-use crate::pg::query::transition::{Row, Rows};
-use crate::pg::server::call::{Call, sql_function, varlena_bytes};
+use crate::pg::query::transition::{TransitionRow, TransitionRows};
+use crate::pg::server::call::{FunctionCall, sql_function, varlena_bytes};
 use crate::pg::server::error::{Result, SqlError};
 
 sql_function! {
@@ -32,7 +32,7 @@ sql_function! {
 /// The mark of a row that waits for a refresh.
 const WAITS: i16 = 1;
 
-fn note_changes(call: Call) -> Result<()> {
+fn note_changes(call: FunctionCall) -> Result<()> {
     // SAFETY: the context of a call is a node; in a trigger it is the trigger data, which live as
     // long as the call.
     let trigger = unsafe {
@@ -73,7 +73,7 @@ fn find_way(docs: Oid, job: &TriggerEntry) -> Result<Option<TriggerPlan>> {
         return Ok(None);
     }
     let opened = Table::open(job.state, pg_sys::RowExclusiveLock, |of| of == owner)?;
-    let Opened::Table(state) = opened else { return Ok(None) };
+    let OpenedTable::Table(state) = opened else { return Ok(None) };
     Ok(state.takes_marks(id_type).then_some(TriggerPlan {
         docs,
         owner,
@@ -89,7 +89,7 @@ fn find_way(docs: Oid, job: &TriggerEntry) -> Result<Option<TriggerPlan>> {
 /// Notes the changed rows in the table of states; returns false if that is not possible.
 fn note(trigger: &pg_sys::TriggerData, way: &TriggerPlan) -> Result<bool> {
     let work = || {
-        let mut marks = Marks::new(way);
+        let mut marks = ChangedIds::new(way);
         let noted = read(trigger, way, &mut marks)?;
         marks.flush()?;
         Ok(noted)
@@ -104,10 +104,10 @@ fn note(trigger: &pg_sys::TriggerData, way: &TriggerPlan) -> Result<bool> {
 
 /// Reads the changes of a statement from the transition tables; returns false if the transition
 /// tables are not as expected.
-fn read(trigger: &pg_sys::TriggerData, way: &TriggerPlan, marks: &mut Marks) -> Result<bool> {
+fn read(trigger: &pg_sys::TriggerData, way: &TriggerPlan, marks: &mut ChangedIds) -> Result<bool> {
     // SAFETY: the trigger's relation is open; its transition tables are null or tuple stores of
     // rows of this relation.
-    let rows = |store| unsafe { Rows::new(store, trigger.tg_relation) };
+    let rows = |store| unsafe { TransitionRows::new(store, trigger.tg_relation) };
     let id = way.id;
     let (old, new) = (rows(trigger.tg_oldtable), rows(trigger.tg_newtable));
     match (trigger.tg_event & pg_sys::TRIGGER_EVENT_OPMASK, old, new) {
@@ -139,27 +139,27 @@ fn read(trigger: &pg_sys::TriggerData, way: &TriggerPlan, marks: &mut Marks) -> 
 }
 
 /// Ids to be written to the table of states.
-struct Marks {
+struct ChangedIds {
     state: Oid,
     id_type: Oid,
-    ids: Ids,
+    ids: RowIds,
     bytes: usize,
     context: PgMemoryContexts,
 }
 
-impl Marks {
+impl ChangedIds {
     fn new(way: &TriggerPlan) -> Self {
         let &TriggerPlan { state, id_type, .. } = way;
         let context = PgMemoryContexts::new("neardup: changed rows");
-        Self { state, id_type, ids: Ids::new(id_type), bytes: 0, context }
+        Self { state, id_type, ids: RowIds::new(id_type), bytes: 0, context }
     }
 
     /// Reports whether a column of a row is unchanged.
-    fn same(&mut self, old: &Row, new: &Row, number: i16) -> bool {
+    fn same(&mut self, old: &TransitionRow, new: &TransitionRow, number: i16) -> bool {
         // SAFETY: detoasted copies of texts, which may be many and long, are freed with the
         // context.
         unsafe {
-            let same = self.context.switch_to(|_| Row::same(old, new, number));
+            let same = self.context.switch_to(|_| TransitionRow::same(old, new, number));
             self.context.reset();
             same
         }
@@ -210,7 +210,7 @@ impl Marks {
             });
             context.reset();
         }
-        *ids = Ids::new(*id_type);
+        *ids = RowIds::new(*id_type);
         *bytes = 0;
         Ok(())
     }

@@ -4,9 +4,9 @@ use pgrx::pg_sys::{self, Datum};
 
 use super::queries;
 use super::tables::all::Tables;
-use crate::jobs::step::Rows;
+use crate::jobs::step::RowSelection;
 use crate::pg::query::operators::equality;
-use crate::pg::read::source::Source;
+use crate::pg::read::source::DocumentSource;
 use crate::pg::request::Request;
 use crate::pg::server::error::Result;
 
@@ -20,9 +20,9 @@ pub(super) struct Condition {
 impl Condition {
     /// Makes the condition that a row of a request's documents is in the batch, or that it has been
     /// seen.
-    pub(super) fn new(tables: &Tables, rows: Rows, request: &Request) -> Result<Self> {
+    pub(super) fn new(tables: &Tables, rows: RowSelection, request: &Request) -> Result<Self> {
         let (equals, key) = (equality(request.id_type)?, &request.left.key);
-        let seen = tables.hashes.as_ref().filter(|_| rows == Rows::Known);
+        let seen = tables.hashes.as_ref().filter(|_| rows == RowSelection::Known);
         Ok(match seen {
             Some(hashes) => Self { sql: queries::was_seen(&hashes.name, &equals, key), table: hashes.oid },
             None => {
@@ -33,7 +33,7 @@ impl Condition {
     }
 
     /// Restricts a source to the rows for which the condition holds.
-    pub(super) fn only(&self, source: &Source) -> Source {
+    pub(super) fn only(&self, source: &DocumentSource) -> DocumentSource {
         source.only(&self.sql, &[], &[self.table])
     }
 
@@ -41,11 +41,11 @@ impl Condition {
     /// `further`, `$1` has the value `value`.
     pub(super) fn or(
         &self,
-        source: &Source,
+        source: &DocumentSource,
         further: &str,
         type_: pg_sys::Oid,
         value: Option<Datum>,
-    ) -> Source {
+    ) -> DocumentSource {
         source.only(&format!("({further} OR {})", self.sql), &[(type_, value)], &[self.table])
     }
 }

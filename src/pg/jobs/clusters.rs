@@ -7,12 +7,12 @@ use pgrx::pg_sys::{self, Datum, Oid};
 use super::hints::anew;
 use super::statements::names::Names;
 use crate::pg::functions::clusters::{GroupedRows, warn_of_chains};
-use crate::pg::query::ids::Ids;
-use crate::pg::read::pairs::{Asked, Pairs};
+use crate::pg::query::ids::RowIds;
+use crate::pg::read::pairs::{PairGraph, PairQuery};
 use crate::pg::request::such_as;
-use crate::pg::server::call::Call;
+use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::set_returning::Store;
+use crate::pg::server::set_returning::RowStore;
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::clusters::Clustering;
 use neardup_core::clusters::grouping::Clusters;
@@ -24,16 +24,16 @@ pub(super) fn columns(id: Oid) -> [Oid; 3] {
 
 /// Stores the clusters of pairs. The query in argument 0 of `call` reads the pairs from the job's
 /// table of pairs.
-pub(super) fn of_pairs(names: &Names, call: Call, store: &mut Store) -> Result<()> {
+pub(super) fn of_pairs(names: &Names, call: FunctionCall, store: &mut RowStore) -> Result<()> {
     let how = names.clustering;
     let files = ServerFiles::in_current_context();
-    let asked = Asked {
+    let asked = PairQuery {
         name: "clusters_of_pairs",
         id_type: Some(names.id_oid),
         relations: &[names.tables.pairs.oid],
         hint: &anew(&names.docs_name),
     };
-    let mut pairs = Pairs::read(call, asked, &files)?;
+    let mut pairs = PairGraph::read(call, asked, &files)?;
     let clusters = pairs.clusters(how.clustering, how.largest)?;
     if how.clustering == Clustering::Connected {
         warn_of_chains(&clusters);
@@ -43,7 +43,7 @@ pub(super) fn of_pairs(names: &Names, call: Call, store: &mut Store) -> Result<(
 }
 
 /// Stores the clusters that the method makes from the signatures of all rows instead of from pairs.
-pub(super) fn of_signatures(names: &Names, store: &mut Store) -> Result<()> {
+pub(super) fn of_signatures(names: &Names, store: &mut RowStore) -> Result<()> {
     let request = names.request()?;
     let Some(grouping) = names.clustering.grouping(&request) else {
         let message = "clusters of this method are made of its pairs";
@@ -57,7 +57,7 @@ pub(super) fn of_signatures(names: &Names, store: &mut Store) -> Result<()> {
 
 /// Stores the members of all clusters. The id of a vertex is in `ids`, at the place that `places`
 /// holds for the vertex.
-fn put(store: &mut Store, ids: &Ids, places: &[u32], clusters: &Clusters) {
+fn put(store: &mut RowStore, ids: &RowIds, places: &[u32], clusters: &Clusters) {
     let id = |vertex: u32| ids.datum(places[vertex as usize]);
     for cluster in clusters.iter() {
         for &vertex in cluster.members {

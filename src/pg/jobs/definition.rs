@@ -9,7 +9,7 @@
 
 use pgrx::pg_sys;
 
-use super::job::Job;
+use super::job::LockedRelation;
 use super::settings::Settings;
 use super::statements::catalog;
 use crate::pg::procedure::statement::{read_bool, read_text};
@@ -38,7 +38,7 @@ impl Definition {
 }
 
 /// Reads the definition of the relation of a job, which is locked.
-pub(super) fn of(job: &Job) -> Result<Definition> {
+pub(super) fn of(job: &LockedRelation) -> Result<Definition> {
     as_user(job.relation.owner, || {
         let types = [pg_sys::BOOLOID, pg_sys::BOOLOID, pg_sys::TEXTOID];
         let found = catalog::definition(job.relation.oid).row(types)?;

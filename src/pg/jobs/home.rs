@@ -7,14 +7,14 @@ use pgrx::pg_sys;
 
 use super::dependency;
 use super::hints::{in_the_way, not_now};
-use super::job::Job;
-use super::registry::Entry;
+use super::job::LockedRelation;
+use super::registry::JobEntry;
 use super::settings::Columns;
-use super::statements::definitions::{self, Kind};
+use super::statements::definitions::{self, JobTable};
 use crate::pg::procedure::catalog::relation_named;
 use crate::pg::procedure::citus;
 use crate::pg::procedure::statement::read_bool;
-use crate::pg::procedure::table::{Opened, Table};
+use crate::pg::procedure::table::{OpenedTable, Table};
 use crate::pg::query::citus::is_spread;
 use crate::pg::query::names::{qualified_type, quote_identifier};
 use crate::pg::server::encoding::c_string;
@@ -31,7 +31,7 @@ pub(super) enum Home {
 
 /// Returns how the relation of a job is distributed, if a table can be colocated with it. Runs as
 /// the owner of the relation.
-pub(super) fn of(job: &Job, columns: &Columns<'_>) -> Result<Option<Home>> {
+pub(super) fn of(job: &LockedRelation, columns: &Columns<'_>) -> Result<Option<Home>> {
     let docs = job.relation.oid;
     // This runs no query on a server without Citus, and one query for a relation that is not
     // distributed.
@@ -51,7 +51,7 @@ pub(super) fn of(job: &Job, columns: &Columns<'_>) -> Result<Option<Home>> {
 
 /// Reports whether the data about rows as they were seen is in another place than it should be.
 /// Runs as the owner of the relation.
-pub(super) fn is_left(job: &Job, home: Option<Home>, hashes: Option<&Table>) -> Result<bool> {
+pub(super) fn is_left(job: &LockedRelation, home: Option<Home>, hashes: Option<&Table>) -> Result<bool> {
     Ok(match (home, hashes) {
         (None, hashes) => hashes.is_some(),
         (Some(_), None) => true,
@@ -61,9 +61,9 @@ pub(super) fn is_left(job: &Job, home: Option<Home>, hashes: Option<&Table>) -> 
 
 /// Makes the table for rows as they were seen, distributed as `home` says, for ids of the type
 /// `id_type`. Runs as the owner of the relation.
-pub(super) fn make(job: &Job, home: Home, id_type: pg_sys::Oid) -> Result<Table> {
+pub(super) fn make(job: &LockedRelation, home: Home, id_type: pg_sys::Oid) -> Result<Table> {
     let relation = &job.relation;
-    let name = job.name_of(Kind::Hashes)?;
+    let name = job.name_of(JobTable::Hashes)?;
     // SAFETY: looks up the relation; the schema of a relation has a name.
     let (namespace, schema) = unsafe {
         let namespace = pg_sys::get_rel_namespace(relation.oid);
@@ -73,12 +73,13 @@ pub(super) fn make(job: &Job, home: Home, id_type: pg_sys::Oid) -> Result<Table>
         return Err(in_the_way(&name));
     }
     let table = format!("{schema}.{}", quote_identifier(&name)?);
-    for statement in definitions::create(Kind::Hashes, &table, &qualified_type(id_type), &relation.shown) {
+    for statement in definitions::create(JobTable::Hashes, &table, &qualified_type(id_type), &relation.shown)
+    {
         statement.run()?;
     }
     let made = relation_named(&name, namespace)?;
     let open = |oid| Table::open(oid, pg_sys::RowExclusiveLock, |owner| owner == relation.owner);
-    let Some(Opened::Table(table)) = made.map(open).transpose()? else {
+    let Some(OpenedTable::Table(table)) = made.map(open).transpose()? else {
         return Err(not_now(
             format!("the schema of {} was renamed meanwhile", relation.shown),
             "Try again, in a schema whose owner you trust.".to_owned(),
@@ -90,7 +91,7 @@ pub(super) fn make(job: &Job, home: Home, id_type: pg_sys::Oid) -> Result<Table>
 }
 
 /// Records the current table in the registry, and makes the table depend on the relation.
-pub(super) fn keep(job: &Job, entry: &mut Entry, table: Option<&Table>) -> Result<()> {
+pub(super) fn keep(job: &LockedRelation, entry: &mut JobEntry, table: Option<&Table>) -> Result<()> {
     entry.hashes = table.map(|table| table.oid);
     if let Some(table) = table {
         dependency::depend_with_shards(table.oid, job.relation.oid);

@@ -9,7 +9,7 @@ use super::registry::Registry;
 use super::statements::catalog;
 use crate::pg::query::as_user::{Extension, acts_for};
 use crate::pg::query::relation::Relation;
-use crate::pg::server::call::Call;
+use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::{Result, SqlError};
 
 /// The events that triggers report, used in the names of the triggers.
@@ -18,7 +18,7 @@ use crate::pg::server::error::{Result, SqlError};
 pub(super) const EVENTS: [&str; 3] = ["insert", "update", "delete"];
 
 /// A locked relation with the data about its job.
-pub(super) struct Job {
+pub(super) struct LockedRelation {
     /// The watched relation.
     pub relation: Relation,
     /// The extension.
@@ -27,9 +27,9 @@ pub(super) struct Job {
     pub registry: Registry,
 }
 
-impl Job {
+impl LockedRelation {
     /// Opens the job of the relation in argument 0; the caller must own it, or act for its owner.
-    pub(super) fn of(call: Call, function: &'static str) -> Result<Self> {
+    pub(super) fn of(call: FunctionCall, function: &'static str) -> Result<Self> {
         // SAFETY: reads the state of the server.
         if unsafe { pg_sys::RecoveryInProgress() } {
             let message = format!("cannot execute {function} during recovery");

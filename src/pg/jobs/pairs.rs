@@ -7,16 +7,16 @@ use pgrx::pg_sys::{self, Datum, Oid};
 use super::chosen_rows::Condition;
 use super::lists::neighbours::neighbours;
 use super::lists::stored::{COLUMNS as LIST_COLUMNS, unless_damaged};
-use super::lists::writer::Writer;
+use super::lists::writer::ListWriter;
 use super::statements::names::Names;
-use crate::jobs::step::{Join, Rows};
+use crate::jobs::step::{JoinSelection, RowSelection};
 use crate::pg::functions::near_duplicates::RunningJoin;
 use crate::pg::procedure::table::Table;
-use crate::pg::query::ids::Ids;
-use crate::pg::read::source::Source;
+use crate::pg::query::ids::RowIds;
+use crate::pg::read::source::DocumentSource;
 use crate::pg::request::Request;
 use crate::pg::server::error::Result;
-use crate::pg::server::set_returning::{Rows as _, Store};
+use crate::pg::server::set_returning::{RowSource as _, RowStore};
 use neardup_core::methods::Update;
 
 /// The number of columns of a stored row: those of a pair, then those of a row of the table of
@@ -30,18 +30,18 @@ pub(super) fn columns(id: Oid) -> [Oid; COLUMNS] {
 }
 
 /// Stores the pairs of a join with the lesser id first; some pairs are stored twice.
-pub(super) fn join(names: &Names, rows: Join, store: &mut Store) -> Result<()> {
+pub(super) fn join(names: &Names, rows: JoinSelection, store: &mut RowStore) -> Result<()> {
     let mut request = names.request()?;
     let all = request.left.clone();
-    let only = |rows, request: &Request| -> Result<Source> {
+    let only = |rows, request: &Request| -> Result<DocumentSource> {
         Ok(Condition::new(&names.tables, rows, request)?.only(&all))
     };
     match rows {
-        Join::All => {}
-        Join::Batch => request.left = only(Rows::Batch, &request)?,
-        Join::BatchWithKnown => {
-            request.right = Some(only(Rows::Known, &request)?);
-            request.left = only(Rows::Batch, &request)?;
+        JoinSelection::All => {}
+        JoinSelection::Batch => request.left = only(RowSelection::Batch, &request)?,
+        JoinSelection::BatchWithKnown => {
+            request.right = Some(only(RowSelection::Known, &request)?);
+            request.left = only(RowSelection::Batch, &request)?;
         }
     }
     run(&request, store)
@@ -63,10 +63,10 @@ pub(super) struct ListLookup<'a> {
 /// according to the lists, may be similar to a row of the batch. If the batch gets a segment, also
 /// stores the batch as rows of the table of lists. If the lists are damaged, or of another version,
 /// stores a row of kind `!` and reads all known rows. Rows of kind `c` name candidates.
-pub(super) fn look_up(names: &Names, lookup: ListLookup<'_>, store: &mut Store) -> Result<()> {
+pub(super) fn look_up(names: &Names, lookup: ListLookup<'_>, store: &mut RowStore) -> Result<()> {
     let mut request = names.request()?;
     let all = request.left.clone();
-    let changed = Condition::new(&names.tables, Rows::Batch, &request)?;
+    let changed = Condition::new(&names.tables, RowSelection::Batch, &request)?;
     request.left = changed.only(&all);
     let ListLookup { lists, segment, candidates } = lookup;
     let near = match request.method.update() {
@@ -75,18 +75,18 @@ pub(super) fn look_up(names: &Names, lookup: ListLookup<'_>, store: &mut Store) 
             let near = unless_damaged(near)?.flatten();
             if near.is_none() {
                 store.clear();
-                Writer::<COLUMNS>::new(store, 0).put(b'!', [0, 0], None, None, None)?;
+                ListWriter::<COLUMNS>::new(store, 0).put(b'!', [0, 0], None, None, None)?;
             }
             near
         }
         _ => None,
     };
     let Some(near) = near else {
-        request.right = Some(Condition::new(&names.tables, Rows::Known, &request)?.only(&all));
+        request.right = Some(Condition::new(&names.tables, RowSelection::Known, &request)?.only(&all));
         return run(&request, store);
     };
     if candidates {
-        Writer::<COLUMNS>::new(store, 0).candidates(near.others())?;
+        ListWriter::<COLUMNS>::new(store, 0).candidates(near.others())?;
     }
     if near.fits() {
         request.left = all;
@@ -100,7 +100,7 @@ pub(super) fn look_up(names: &Names, lookup: ListLookup<'_>, store: &mut Store) 
 }
 
 /// Joins the tables of a request.
-fn run(request: &Request, store: &mut Store) -> Result<()> {
+fn run(request: &Request, store: &mut RowStore) -> Result<()> {
     let mut run = RunningJoin::new(request)?;
     while let Some(pair) = run.next()? {
         put(store, &run.finished.left, pair);
@@ -109,7 +109,7 @@ fn run(request: &Request, store: &mut Store) -> Result<()> {
 }
 
 /// Stores a pair with the lesser id first; skips a pair of a row with itself.
-fn put(store: &mut Store, ids: &Ids, [left, right, similarity]: [Datum; 3]) {
+fn put(store: &mut RowStore, ids: &RowIds, [left, right, similarity]: [Datum; 3]) {
     let [lesser, greater] = match ids.compare(left, right) {
         Ordering::Less => [left, right],
         Ordering::Greater => [right, left],

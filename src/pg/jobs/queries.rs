@@ -1,7 +1,7 @@
 //! The SQL for functions that anyone may call, under any search path: every name is qualified with
 //! its schema.
 
-use crate::jobs::step::Rows;
+use crate::jobs::step::RowSelection;
 
 /// Returns the condition that the key of a row is in a table of rows as they were seen. Citus
 /// evaluates the condition on the nodes that have the rows.
@@ -12,10 +12,10 @@ pub(super) fn was_seen(hashes: &str, equals: &str, key: &str) -> String {
 /// Returns the condition that the key of a row is in the table of states, as the key of a row of
 /// the batch or of a known row. A separate query selects the ids, because Citus does not join its
 /// rows with a table in another place.
-pub(super) fn has_row(state: &str, rows: Rows, equals: &str, key: &str) -> String {
+pub(super) fn has_row(state: &str, rows: RowSelection, equals: &str, key: &str) -> String {
     let marks = match rows {
-        Rows::Batch => "b.change OPERATOR(pg_catalog.=) 0::pg_catalog.int2",
-        Rows::Known => "b.change IS NULL",
+        RowSelection::Batch => "b.change OPERATOR(pg_catalog.=) 0::pg_catalog.int2",
+        RowSelection::Known => "b.change IS NULL",
     };
     format!("{key} {equals} ANY (SELECT b.id FROM {state} AS b WHERE {marks})")
 }

@@ -4,23 +4,23 @@
 use pgrx::pg_sys::Datum;
 
 use super::hints::{anew, not_now};
-use super::job::Job;
-use super::registry::{Entry, LockedJob, Wait};
+use super::job::LockedRelation;
+use super::registry::{JobEntry, LockedJob, Wait};
 use super::statements::names::Names;
-use super::steps::work::Work;
+use super::steps::work::RefreshWork;
 use super::steps::{clusters, lists, pairs, registry, rows, tables};
 use super::tables::all::Tables;
 use super::{definition, dependency, home, repeated, upkeep};
 use crate::jobs::plan::plan;
-use crate::jobs::state::{self, State, Upkeep};
-use crate::jobs::step::Step;
+use crate::jobs::state::{self, JobFacts, Upkeep};
+use crate::jobs::step::RefreshStep;
 use crate::pg::procedure::session_lock::SessionLock;
 use crate::pg::procedure::transaction::{self, Transaction, check_can_commit};
 use crate::pg::query::as_user::{as_user, set};
 use crate::pg::query::moment::Moment;
 use crate::pg::request::example::literal;
 use crate::pg::server::activity::Activity;
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 
 sql_function! {
@@ -34,8 +34,8 @@ sql_function! {
 
 /// Does one batch of a refresh. Returns `more` if there is more to do, `done` if there is not, and
 /// `skipped` if another session is already doing it.
-fn step(call: Call) -> Result<&'static str> {
-    let job = Job::of(call, "neardup_refresh")?;
+fn step(call: FunctionCall) -> Result<&'static str> {
+    let job = LockedRelation::of(call, "neardup_refresh")?;
     let (started, batch_rows): (Datum, i32) = (call.need(1, "started")?, call.need(2, "batch_rows")?);
     let shown = literal(&job.relation.shown);
     if batch_rows < 1 {
@@ -66,12 +66,12 @@ fn step(call: Call) -> Result<&'static str> {
 
 /// Reads the initial state.
 fn begin<'a>(
-    job: &'a Job,
-    entry: &'a mut Entry,
+    job: &'a LockedRelation,
+    entry: &'a mut JobEntry,
     started: Datum,
     first: bool,
     batch_rows: i64,
-) -> Result<Work<'a>> {
+) -> Result<RefreshWork<'a>> {
     let relation = &job.relation;
     let shown = &relation.shown;
     let mut settings = entry.settings.clone().map_err(|why| {
@@ -92,7 +92,7 @@ fn begin<'a>(
     }
     let names = as_user(relation.owner, || Names::new(job, &settings, &columns, how, tables))?;
     let seen = definition.if_told(&settings);
-    let state = State::new(state::Job {
+    let state = JobFacts::new(state::RegisteredJob {
         upkeep,
         whole_clusters: settings.whole_clusters(),
         batch_rows,
@@ -103,7 +103,7 @@ fn begin<'a>(
         same_definition: seen == entry.seen,
         renewed,
     });
-    Ok(Work {
+    Ok(RefreshWork {
         job,
         activity: Activity,
         entry,
@@ -119,85 +119,93 @@ fn begin<'a>(
     })
 }
 
-impl Transaction for Work<'_> {
-    type State = State;
-    type Step = Step;
+impl Transaction for RefreshWork<'_> {
+    type State = JobFacts;
+    type Step = RefreshStep;
     /// Set if rows are left for another transaction.
     type End = bool;
 
-    fn state(&self) -> &State {
+    fn state(&self) -> &JobFacts {
         &self.state
     }
 
-    fn plan(state: &State) -> Vec<Step> {
+    fn plan(state: &JobFacts) -> Vec<RefreshStep> {
         plan(state)
     }
 
     /// Every step names the module that carries it out; there is no default arm.
-    fn carry_out(&mut self, step: Step) -> Result<Option<bool>> {
+    fn carry_out(&mut self, step: RefreshStep) -> Result<Option<bool>> {
         self.activity.step(doing(step));
         match step {
-            Step::Done { more } => return Ok(Some(more)),
-            Step::Retype => tables::retype(self),
-            Step::Move => tables::move_hashes(self),
-            Step::TakeUnnoted => registry::take_unnoted(self),
-            Step::Look => registry::look(self),
-            Step::WriteEntry => registry::write_entry(self),
-            Step::Log { more } => registry::log(self, more),
+            RefreshStep::Done { more } => return Ok(Some(more)),
+            RefreshStep::Retype => tables::retype(self),
+            RefreshStep::Move => tables::move_hashes(self),
+            RefreshStep::TakeUnnoted => registry::take_unnoted(self),
+            RefreshStep::Look => registry::look(self),
+            RefreshStep::WriteEntry => registry::write_entry(self),
+            RefreshStep::Log { more } => registry::log(self, more),
             // Rows whose changes were noted meanwhile wait for another batch.
-            Step::EndBatch => as_owner(self, rows::end_batch),
-            Step::Analyze => as_owner(self, tables::analyze),
-            Step::LookAtRows { limit } => at_moment(self, |work| rows::look(work, limit)),
-            Step::ForgetWaiting => at_moment(self, rows::forget_waiting),
-            Step::TakeAll => at_moment(self, rows::take_all),
-            Step::CompareAll { limit } => at_moment(self, |work| rows::compare_all(work, limit)),
-            Step::TakeMarks { limit } => at_moment(self, |work| rows::take_marks(work, limit)),
-            Step::CountKnown { limit } => at_moment(self, |work| rows::count_known(work, limit)),
-            Step::Reread => at_moment(self, rows::reread),
-            Step::Doubt => at_moment(self, rows::doubt),
-            Step::RemoveAllPairs => at_moment(self, pairs::remove_all),
-            Step::RemovePairs { by_clusters } => at_moment(self, |work| pairs::remove(work, by_clusters)),
-            Step::LookUp { segment, doubts } => at_moment(self, |work| pairs::look_up(work, segment, doubts)),
-            Step::JoinRows(rows) => at_moment(self, |work| pairs::join(work, rows)),
-            Step::NextSegment { rows } => at_moment(self, |work| lists::next_segment(work, rows)),
-            Step::Outline { segment } => at_moment(self, |work| lists::outline(work, segment)),
-            Step::MergeSegments => at_moment(self, lists::merge),
-            Step::MakeLists(rows) => at_moment(self, |work| lists::make(work, rows)),
-            Step::ReachBefore => at_moment(self, clusters::reach_before),
-            Step::Cluster(how) => at_moment(self, |work| clusters::renew(work, how)),
+            RefreshStep::EndBatch => as_owner(self, rows::end_batch),
+            RefreshStep::Analyze => as_owner(self, tables::analyze),
+            RefreshStep::LookAtRows { limit } => at_moment(self, |work| rows::look(work, limit)),
+            RefreshStep::ForgetWaiting => at_moment(self, rows::forget_waiting),
+            RefreshStep::TakeAll => at_moment(self, rows::take_all),
+            RefreshStep::CompareAll { limit } => at_moment(self, |work| rows::compare_all(work, limit)),
+            RefreshStep::TakeMarks { limit } => at_moment(self, |work| rows::take_marks(work, limit)),
+            RefreshStep::CountKnown { limit } => at_moment(self, |work| rows::count_known(work, limit)),
+            RefreshStep::Reread => at_moment(self, rows::reread),
+            RefreshStep::Doubt => at_moment(self, rows::doubt),
+            RefreshStep::RemoveAllPairs => at_moment(self, pairs::remove_all),
+            RefreshStep::RemovePairs { by_clusters } => {
+                at_moment(self, |work| pairs::remove(work, by_clusters))
+            }
+            RefreshStep::LookUp { segment, doubts } => {
+                at_moment(self, |work| pairs::look_up(work, segment, doubts))
+            }
+            RefreshStep::JoinRows(rows) => at_moment(self, |work| pairs::join(work, rows)),
+            RefreshStep::NextSegment { rows } => at_moment(self, |work| lists::next_segment(work, rows)),
+            RefreshStep::Outline { segment } => at_moment(self, |work| lists::outline(work, segment)),
+            RefreshStep::MergeSegments => at_moment(self, lists::merge),
+            RefreshStep::MakeLists(rows) => at_moment(self, |work| lists::make(work, rows)),
+            RefreshStep::ReachBefore => at_moment(self, clusters::reach_before),
+            RefreshStep::Cluster(how) => at_moment(self, |work| clusters::renew(work, how)),
         }?;
         Ok(None)
     }
 }
 
 /// Names the activity that other sessions see during a step.
-fn doing(step: Step) -> &'static str {
+fn doing(step: RefreshStep) -> &'static str {
     match step {
-        Step::TakeUnnoted
-        | Step::Look
-        | Step::LookAtRows { .. }
-        | Step::TakeMarks { .. }
-        | Step::CountKnown { .. } => "looking for changed rows",
-        Step::Move | Step::TakeAll | Step::Reread => "reading rows",
-        Step::CompareAll { .. } | Step::Doubt => "comparing rows",
-        Step::RemoveAllPairs | Step::RemovePairs { .. } => "removing pairs",
-        Step::LookUp { .. } | Step::JoinRows(_) => "finding pairs",
-        Step::NextSegment { .. } | Step::Outline { .. } | Step::MergeSegments | Step::MakeLists(_) => {
-            "making lists"
-        }
-        Step::ReachBefore | Step::Cluster(_) => "making clusters",
-        Step::Retype
-        | Step::ForgetWaiting
-        | Step::EndBatch
-        | Step::Analyze
-        | Step::WriteEntry
-        | Step::Log { .. }
-        | Step::Done { .. } => "ending the batch",
+        RefreshStep::TakeUnnoted
+        | RefreshStep::Look
+        | RefreshStep::LookAtRows { .. }
+        | RefreshStep::TakeMarks { .. }
+        | RefreshStep::CountKnown { .. } => "looking for changed rows",
+        RefreshStep::Move | RefreshStep::TakeAll | RefreshStep::Reread => "reading rows",
+        RefreshStep::CompareAll { .. } | RefreshStep::Doubt => "comparing rows",
+        RefreshStep::RemoveAllPairs | RefreshStep::RemovePairs { .. } => "removing pairs",
+        RefreshStep::LookUp { .. } | RefreshStep::JoinRows(_) => "finding pairs",
+        RefreshStep::NextSegment { .. }
+        | RefreshStep::Outline { .. }
+        | RefreshStep::MergeSegments
+        | RefreshStep::MakeLists(_) => "making lists",
+        RefreshStep::ReachBefore | RefreshStep::Cluster(_) => "making clusters",
+        RefreshStep::Retype
+        | RefreshStep::ForgetWaiting
+        | RefreshStep::EndBatch
+        | RefreshStep::Analyze
+        | RefreshStep::WriteEntry
+        | RefreshStep::Log { .. }
+        | RefreshStep::Done { .. } => "ending the batch",
     }
 }
 
 /// Carries out a step on the tables of the job, as the owner of the relation.
-fn as_owner<'a>(work: &mut Work<'a>, step: impl FnOnce(&mut Work<'a>) -> Result<()>) -> Result<()> {
+fn as_owner<'a>(
+    work: &mut RefreshWork<'a>,
+    step: impl FnOnce(&mut RefreshWork<'a>) -> Result<()>,
+) -> Result<()> {
     as_user(work.job.relation.owner, || {
         // The planner does not know the number of rows in the batch, and index lookups suit only
         // few rows.
@@ -211,7 +219,10 @@ fn as_owner<'a>(work: &mut Work<'a>, step: impl FnOnce(&mut Work<'a>) -> Result<
 
 /// Carries out a step like [`as_owner`], but with the snapshot in which the relation was read, so
 /// that the step also sees other sessions' changes to the job's tables as of that snapshot.
-fn at_moment<'a>(work: &mut Work<'a>, step: impl FnOnce(&mut Work<'a>) -> Result<()>) -> Result<()> {
+fn at_moment<'a>(
+    work: &mut RefreshWork<'a>,
+    step: impl FnOnce(&mut RefreshWork<'a>) -> Result<()>,
+) -> Result<()> {
     as_owner(work, |work| {
         let moment = work.moment.take().unwrap_or_else(Moment::of_transaction);
         let done = moment.during(|| step(work));

@@ -12,10 +12,10 @@ use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{IntoDatum, PgSqlErrorCode};
 
 use super::settings::Settings;
-use super::statements::registry::{self as statements, Values};
-use crate::pg::procedure::form::{Form, IndexForm};
+use super::statements::registry::{self as statements, RegistryValues};
+use crate::pg::procedure::form::{IndexForm, TableForm};
 use crate::pg::procedure::statement::{Statement, read_oid, read_text};
-use crate::pg::procedure::table::{Opened, Table};
+use crate::pg::procedure::table::{OpenedTable, Table};
 use crate::pg::query::as_user::{Extension, as_user, without_sql_as};
 use crate::pg::query::by_oid::{self, Inserter};
 use crate::pg::server::call::varlena_bytes;
@@ -38,7 +38,7 @@ pub(super) struct Registry {
 /// A job, as its row in the registry describes it. The row may come from a restored dump, so the
 /// tables may be any tables.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct JobEntry {
     /// The settings of the job, or the reason why they cannot be read.
     pub settings: std::result::Result<Settings, String>,
     /// The OID of the table of pairs.
@@ -97,7 +97,7 @@ pub(super) enum LockedJob {
     /// Another session is already working on the job.
     Busy,
     /// The job of the relation.
-    Job(Box<Entry>),
+    Job(Box<JobEntry>),
 }
 
 /// The way to lock the row of a job until the end of the transaction.
@@ -111,7 +111,7 @@ pub(super) enum Wait {
 
 /// The counts of a batch.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Counts {
+pub(super) struct BatchCounts {
     /// Rows that were new, changed or deleted.
     pub rows: i64,
     /// Removed pairs.
@@ -169,7 +169,7 @@ impl Book {
     /// Finds the table, locks it, and checks that it is as the extension made it.
     fn open(&self, extension: &Extension) -> Result<Table> {
         let oid = extension.table(self.name)?;
-        let Opened::Table(table) = Table::open(oid, pg_sys::AccessShareLock, |_| true)? else {
+        let OpenedTable::Table(table) = Table::open(oid, pg_sys::AccessShareLock, |_| true)? else {
             return Err(Extension::gone(self.name));
         };
         let is_there = |(name, _): &&(&str, Oid)| table.type_of(name).is_some();
@@ -177,7 +177,10 @@ impl Book {
         // Rows are read and written by the places of these columns.
         let is_in_order = columns.iter().enumerate().all(|(n, (name, _))| table.place_of(name) == Some(n));
         let is_otherwise = || (!is_in_order).then(|| "its columns are in another order".to_owned());
-        match table.differs(&Form { indexes: self.key, ..Form::TABLE }, &columns).or_else(is_otherwise) {
+        match table
+            .differs(&TableForm { indexes: self.key, ..TableForm::TABLE }, &columns)
+            .or_else(is_otherwise)
+        {
             None => Ok(table),
             Some(why) => {
                 let message = format!("{} is not as the extension made it: {why}", table.name);
@@ -211,10 +214,10 @@ impl Registry {
 
     /// Reads the job of a relation in its current state, which may be newer than the transaction's
     /// snapshot.
-    pub(super) fn entry(&self, docs: Oid) -> Result<Option<Entry>> {
+    pub(super) fn entry(&self, docs: Oid) -> Result<Option<JobEntry>> {
         let entry = |row: [Option<Datum>; 8], hashes: Option<Datum>| {
             let [_, pairs, clusters, state, lists, settings, _, seen] = row;
-            Ok(Entry {
+            Ok(JobEntry {
                 settings: read_settings(settings),
                 pairs: number(pairs),
                 clusters: number(clusters),
@@ -260,15 +263,15 @@ impl Registry {
     }
 
     /// Writes a job, which replaces the relation's earlier entry.
-    pub(super) fn put(&self, docs: Oid, entry: &Entry) -> Result<()> {
-        let Entry { settings, pairs, clusters, state, lists, hashes, seen } = entry;
+    pub(super) fn put(&self, docs: Oid, entry: &JobEntry) -> Result<()> {
+        let JobEntry { settings, pairs, clusters, state, lists, hashes, seen } = entry;
         let settings = settings.as_ref().map_err(|error| error.clone());
         let settings = settings
             .and_then(|settings| serde_json::to_string(settings).map_err(|error| error.to_string()))
             .map_err(|error| SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, error))?;
         let (pairs, clusters, state, lists, hashes) = (*pairs, *clusters, *state, *lists, *hashes);
         let (settings, seen) = (settings.as_str(), seen.as_deref());
-        let values = Values { docs, pairs, clusters, state, lists, hashes, settings, seen };
+        let values = RegistryValues { docs, pairs, clusters, state, lists, hashes, settings, seen };
         self.run(|| statements::put(self.jobs, values)).map(|_| ())
     }
 
@@ -327,12 +330,12 @@ impl Registry {
         docs: Oid,
         started: Datum,
         more: bool,
-        counts: Counts,
+        counts: BatchCounts,
     ) -> Result<()> {
         let runs = RUNS.open(extension)?.oid;
         // No other session is doing this work, so other runs marked as running were interrupted.
         self.run(|| statements::interrupt(runs, docs, started))?;
-        let Counts { rows, removed, added, waiting } = counts;
+        let BatchCounts { rows, removed, added, waiting } = counts;
         self.run(|| statements::log(runs, docs, started, more, [rows, removed, added, waiting]))?;
         if !more {
             self.run(|| statements::forget_runs(runs, docs, settings::keep_history()))?;

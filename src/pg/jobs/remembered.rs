@@ -13,7 +13,7 @@ use pgrx::pg_sys::{self, Datum, Oid, SysCacheIdentifier};
 
 use super::registry::{Registry, TriggerEntry};
 use crate::pg::query::as_user::Extension;
-use crate::pg::server::call::Call;
+use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::Result;
 
 /// The way to note changes of a relation.
@@ -61,7 +61,7 @@ thread_local! {
 
 /// Returns the registry of the extension that the called function belongs to; its table of jobs is
 /// locked.
-pub(super) fn registry(call: Call) -> Result<Registry> {
+pub(super) fn registry(call: FunctionCall) -> Result<Registry> {
     // SAFETY: set by the function manager.
     let function = unsafe { (*(*call.info).flinfo).fn_oid };
     let known = MEMORY.with_borrow(|memory| memory.registry.filter(|(of, _)| *of == function));

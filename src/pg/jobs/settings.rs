@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::hints::{self, Called, anew, not_now};
-use crate::pg::query::column::Column;
+use crate::pg::query::column::UserColumn;
 use crate::pg::query::ids;
 use crate::pg::query::relation::Relation;
 use crate::pg::request::form::{Argument, KeptArguments};
 use crate::pg::request::tokenizer::with_schema;
-use crate::pg::server::call::Call;
+use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::{Result, SqlError};
 
 /// The arguments of `neardup_watch`, completed.
@@ -83,16 +83,16 @@ struct Numbers {
 #[derive(Debug)]
 pub(super) struct Columns<'a> {
     /// The id column.
-    pub id: &'a Column,
+    pub id: &'a UserColumn,
     /// The column of documents.
-    pub text: &'a Column,
+    pub text: &'a UserColumn,
     /// The site column, if there is one.
-    pub site: Option<&'a Column>,
+    pub site: Option<&'a UserColumn>,
 }
 
 impl Settings {
     /// Reads the arguments of a call of `neardup_watch`.
-    pub(super) fn of_arguments(call: Call) -> Result<Self> {
+    pub(super) fn of_arguments(call: FunctionCall) -> Result<Self> {
         let text = |n: usize| -> Result<Option<String>> { Ok(call.name(n)?.map(Into::into)) };
         Ok(Self {
             threshold: call.get(1),

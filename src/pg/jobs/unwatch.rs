@@ -6,10 +6,10 @@ use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
 use super::dependency;
-use super::job::{EVENTS, Job};
+use super::job::{EVENTS, LockedRelation};
 use super::registry::{LockedJob, Wait};
 use super::statements::definitions;
-use crate::pg::procedure::table::{Opened, Table};
+use crate::pg::procedure::table::{OpenedTable, Table};
 use crate::pg::query::as_user::{acts_for, as_user};
 use crate::pg::query::names::name_of;
 use crate::pg::query::subtransaction::apart;
@@ -19,13 +19,13 @@ use crate::pg::server::error::{Result, SqlError};
 sql_function! {
     /// `neardup_unwatch(docs, keep_results)`: ends a job.
     neardup_unwatch, pg_finfo_neardup_unwatch, within ItsCalls, |call| {
-        let job = Job::of(call, "neardup_unwatch")?;
+        let job = LockedRelation::of(call, "neardup_unwatch")?;
         job.unwatch(call.get::<bool>(1).unwrap_or(false))?;
         Ok(Datum::from(0))
     }
 }
 
-impl Job {
+impl LockedRelation {
     /// Drops the triggers and the tables of the job. If `keep_results` is true, keeps the pairs and
     /// the clusters.
     pub(super) fn unwatch(&self, keep_results: bool) -> Result<()> {
@@ -70,9 +70,11 @@ impl Job {
         // A table that may not belong to the job is not locked against other sessions' use.
         let lock = if depends { pg_sys::AccessExclusiveLock } else { pg_sys::AccessShareLock };
         match Table::open(table, lock, may)? {
-            Opened::Gone => return Ok(()),
+            OpenedTable::Gone => return Ok(()),
             // A restored dump has no dependencies, and its registry may name other tables.
-            Opened::Table(table) if depends || (table.is_of_job() && !registry.uses(table.oid, docs)?) => {
+            OpenedTable::Table(table)
+                if depends || (table.is_of_job() && !registry.uses(table.oid, docs)?) =>
+            {
                 if as_user(table.owner, || drop_alone(&table.name))? {
                     return Ok(());
                 }
@@ -80,7 +82,7 @@ impl Job {
                 left.used.push(table.name);
                 return Ok(());
             }
-            Opened::Table(_) | Opened::Others(_) | Opened::Busy => {}
+            OpenedTable::Table(_) | OpenedTable::Others(_) | OpenedTable::Busy => {}
         }
         dependency::forget(table, docs);
         left.of_others.push(name_of(table)?);

@@ -1,7 +1,7 @@
 //! The data that the pairs of a job depend on, which follows from the job's method, and the rule
 //! for making clusters of pairs.
 
-use super::job::Job;
+use super::job::LockedRelation;
 use super::settings::{Columns, Settings};
 use crate::jobs::state::Upkeep;
 use crate::pg::request::{ClusteringArguments, Request};
@@ -11,7 +11,7 @@ use neardup_core::methods::Update;
 /// Checks the arguments of a job, and returns the data that its pairs depend on and the rule for
 /// its clusters. Runs as the owner of the relation.
 pub(super) fn of(
-    job: &Job,
+    job: &LockedRelation,
     settings: &Settings,
     columns: &Columns<'_>,
 ) -> Result<(Upkeep, ClusteringArguments)> {

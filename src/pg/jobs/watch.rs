@@ -5,18 +5,18 @@ use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
 use super::hints::{Called, in_the_way, not_now, works};
-use super::job::{EVENTS, Job};
-use super::registry::Entry;
+use super::job::{EVENTS, LockedRelation};
+use super::registry::JobEntry;
 use super::settings::{Columns, Detect, Settings};
 use super::statements::catalog;
-use super::statements::definitions::{self, Kind};
+use super::statements::definitions::{self, JobTable};
 use super::unwatch::drop_alone;
 use super::{definition, dependency, upkeep};
 use crate::jobs::state::Upkeep;
 use crate::pg::procedure::catalog::relation_named;
-use crate::pg::procedure::table::{Opened, Table, may_create_in};
+use crate::pg::procedure::table::{OpenedTable, Table, may_create_in};
 use crate::pg::query::as_user::as_user;
-use crate::pg::query::column::Column;
+use crate::pg::query::column::UserColumn;
 use crate::pg::query::names::{qualified_type, quote_identifier};
 use crate::pg::query::relation::Relation;
 use crate::pg::request::example::literal;
@@ -27,13 +27,13 @@ use crate::pg::server::error::{Result, SqlError};
 sql_function! {
     /// `neardup_watch(docs, threshold, options, …)`: sets up a job.
     neardup_watch, pg_finfo_neardup_watch, within ItsCalls, |call| {
-        let job = Job::of(call, "neardup_watch")?;
+        let job = LockedRelation::of(call, "neardup_watch")?;
         job.watch(Settings::of_arguments(call)?)?;
         Ok(Datum::from(0))
     }
 }
 
-impl Job {
+impl LockedRelation {
     /// Sets up a job with these settings.
     pub(super) fn watch(&self, mut settings: Settings) -> Result<()> {
         let Self { relation, registry, .. } = self;
@@ -97,7 +97,8 @@ impl Job {
         for table in [pairs, clusters, state].into_iter().chain(lists) {
             dependency::depend(table, relation.oid);
         }
-        let entry = Entry { settings: Ok(settings), pairs, clusters, state, lists, hashes: None, seen: None };
+        let entry =
+            JobEntry { settings: Ok(settings), pairs, clusters, state, lists, hashes: None, seen: None };
         registry.put(relation.oid, &entry)
     }
 
@@ -122,7 +123,7 @@ impl Job {
 
     /// Fails if several rows of a table have the same id, which a refresh could not store. A table
     /// without an index that prevents this is read once.
-    fn refuse_repeated_ids(&self, id: &Column) -> Result<()> {
+    fn refuse_repeated_ids(&self, id: &UserColumn) -> Result<()> {
         let Relation { oid, shown, qualified, .. } = &self.relation;
         if catalog::is_unique(*oid, id.number).holds()? {
             return Ok(());
@@ -139,12 +140,12 @@ impl Job {
 
     /// Returns the names of the job's tables, without their schema.
     fn names(&self) -> Result<[String; 4]> {
-        let [pairs, clusters, state, lists] = Kind::ALL.map(|kind| self.name_of(kind));
+        let [pairs, clusters, state, lists] = JobTable::ALL.map(|kind| self.name_of(kind));
         Ok([pairs?, clusters?, state?, lists?])
     }
 
     /// Returns the name of a table of the job, without its schema.
-    pub(super) fn name_of(&self, kind: Kind) -> Result<String> {
+    pub(super) fn name_of(&self, kind: JobTable) -> Result<String> {
         /// The maximum length of a name in bytes.
         const LONGEST: usize = pg_sys::NAMEDATALEN as usize - 1;
         // SAFETY: the relation is locked, so it has a name.
@@ -176,8 +177,8 @@ impl Job {
         // SAFETY: the schema of a relation has a name.
         let schema = quote_identifier(&unsafe { c_string(pg_sys::get_namespace_name(namespace)) })?;
         let id = qualified_type(columns.id.base_type);
-        for (kind, name) in Kind::ALL.into_iter().zip(names) {
-            if kind == Kind::Lists && !has_lists {
+        for (kind, name) in JobTable::ALL.into_iter().zip(names) {
+            if kind == JobTable::Lists && !has_lists {
                 continue;
             }
             let table = format!("{schema}.{}", quote_identifier(name)?);
@@ -196,7 +197,7 @@ impl Job {
         let mut dropped = Vec::new();
         for &table in tables.iter().flatten() {
             match Table::open(table, pg_sys::AccessExclusiveLock, |owner| ours && owner == relation.owner)? {
-                Opened::Table(table) if table.is_of_job() => dropped.push(table.name),
+                OpenedTable::Table(table) if table.is_of_job() => dropped.push(table.name),
                 _ => ours = false,
             }
         }
@@ -229,10 +230,10 @@ impl Job {
         let Self { relation, registry, .. } = self;
         // SAFETY: looks up the relation.
         let namespace = unsafe { pg_sys::get_rel_namespace(relation.oid) };
-        let Some(oid) = relation_named(&self.name_of(Kind::Hashes)?, namespace)? else { return Ok(None) };
+        let Some(oid) = relation_named(&self.name_of(JobTable::Hashes)?, namespace)? else { return Ok(None) };
         let opened = Table::open(oid, pg_sys::AccessExclusiveLock, |owner| owner == relation.owner)?;
         Ok(match opened {
-            Opened::Table(table) if table.is_of_job() && !registry.uses(oid, relation.oid)? => {
+            OpenedTable::Table(table) if table.is_of_job() && !registry.uses(oid, relation.oid)? => {
                 Some(table.name)
             }
             _ => None,

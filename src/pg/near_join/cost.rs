@@ -7,10 +7,10 @@ use pgrx::{PgList, pg_sys};
 use super::clause::{KeyClause, NearClause, find, keys};
 use super::join_kind::JoinKind;
 use crate::pg::near_join::planner::price;
-use crate::pg::near_join::planner::share::Sample;
+use crate::pg::near_join::planner::share::ValueSample;
 
 /// What a batch join is made by.
-pub(super) struct Key {
+pub(super) struct BatchKey {
     pub clause: NearClause,
     pub keys: Vec<KeyClause>,
     /// The shares of all pairs of rows that the condition and the keys accept.
@@ -19,7 +19,7 @@ pub(super) struct Key {
 }
 
 /// A join that the planner plans.
-pub(super) struct Join {
+pub(super) struct PlannedJoin {
     pub root: *mut pg_sys::PlannerInfo,
     pub joined: *mut pg_sys::RelOptInfo,
     /// The outer and the inner side.
@@ -28,13 +28,13 @@ pub(super) struct Join {
     pub conditions: *mut pg_sys::List,
 }
 
-impl Key {
+impl BatchKey {
     /// Chooses the near condition that the fewest pairs pass, with all equalities.
     ///
     /// # Safety
     /// Nodes of the planner.
-    pub(super) unsafe fn of(join: &Join) -> Option<Self> {
-        let &Join { root, joined, sides, kind, conditions } = join;
+    pub(super) unsafe fn of(join: &PlannedJoin) -> Option<Self> {
+        let &PlannedJoin { root, joined, sides, kind, conditions } = join;
         // SAFETY: the caller's promise.
         unsafe {
             let relations = sides.map(|side| (*side).relids);
@@ -66,7 +66,7 @@ impl Key {
     ///
     /// # Safety
     /// Nodes of the planner.
-    pub(super) unsafe fn costs(&self, join: &Join, rows_of_sides: [f64; 2]) -> [f64; 2] {
+    pub(super) unsafe fn costs(&self, join: &PlannedJoin, rows_of_sides: [f64; 2]) -> [f64; 2] {
         /// What starting the join costs, in the planner's units.
         const START: f64 = 100.0;
         /// How many operators it costs to read both rows of a pair.
@@ -88,7 +88,7 @@ impl Key {
             }
             let [rows, documents] = if clause.row_is_outer { [outer, inner] } else { [inner, outer] };
             let condition = &*(*clause.info).clause.cast::<pg_sys::OpExpr>();
-            let sample = Sample::of(root, condition.opno, condition.inputcollid, condition.args);
+            let sample = ValueSample::of(root, condition.opno, condition.inputcollid, condition.args);
             let near = sample.map_or(0.0, |sample| sample.near_values([rows, documents]));
             let reading = rows * price::of_joined(root, clause.row)
                 + documents * price::of_joined(root, clause.document);
@@ -105,7 +105,7 @@ impl Key {
     ///
     /// # Safety
     /// Nodes of the planner.
-    pub(super) unsafe fn against_loops(&self, join: &Join, rows_of_sides: [f64; 2], cost: f64) -> f64 {
+    pub(super) unsafe fn against_loops(&self, join: &PlannedJoin, rows_of_sides: [f64; 2], cost: f64) -> f64 {
         if !join.kind.is_of_first_matches() {
             return cost;
         }

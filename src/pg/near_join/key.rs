@@ -19,7 +19,7 @@ unsafe extern "C-unwind" {
 }
 
 /// An equality: its values on both sides, and how these are hashed.
-pub(super) struct Key {
+pub(super) struct Equality {
     values: [*mut pg_sys::ExprState; 2],
     hashes: [pg_sys::FmgrInfo; 2],
     collation: pg_sys::Oid,
@@ -42,7 +42,7 @@ pub(super) unsafe fn begin(
         if !pg_sys::get_op_hash_functions((*equality).opno, left, right) {
             return Err(SqlError::parameter("an equality of a join cannot be hashed"));
         }
-        let key: *mut Key = pg_sys::palloc0(size_of::<Key>()).cast();
+        let key: *mut Equality = pg_sys::palloc0(size_of::<Equality>()).cast();
         let arguments = PgList::<pg_sys::Expr>::from_pg((*equality).args);
         for (n, function) in functions.into_iter().enumerate() {
             let side = if left_is_of_rows { n } else { 1 - n };
@@ -65,7 +65,7 @@ pub(super) unsafe fn hash(node: *mut NearJoin, side: usize) -> Result<Option<u64
     let mut hash = 0;
     // SAFETY: the caller's promise; a list of keys.
     unsafe {
-        for key in PgList::<Key>::from_pg((*node).keys).iter_ptr() {
+        for key in PgList::<Equality>::from_pg((*node).keys).iter_ptr() {
             let Some(value) = evaluate((*key).values[side], node)? else { return Ok(None) };
             let context = (*(*node).scan.ss.ps.ps_ExprContext).ecxt_per_tuple_memory;
             let before = pg_sys::CurrentMemoryContext;

@@ -10,8 +10,8 @@ use super::key;
 use super::methods::{Methods, NAME};
 use super::row_identity::shown;
 use super::state::{NearJoin, holds};
-use super::work::Work;
-use crate::pg::query::decode::Kind;
+use super::work::JoinWork;
+use crate::pg::query::decode::ColumnContent;
 use crate::pg::server::error::{Result, catch};
 use crate::pg::server::guard::guard;
 use crate::pg::server::held::Held;
@@ -55,7 +55,7 @@ static NODE: Methods<pg_sys::CustomExecMethods> = Methods(pg_sys::CustomExecMeth
 #[repr(C)]
 struct Node {
     state: NearJoin,
-    work: *mut Held<Work>,
+    work: *mut Held<JoinWork>,
 }
 
 /// The numbers of the expressions of a plan. The value of a row and the document come first.
@@ -75,7 +75,7 @@ pub(super) unsafe extern "C-unwind" fn create(_plan: *mut pg_sys::CustomScan) ->
         let state = &raw mut (*node).state;
         (*state).scan.ss.ps.type_ = pg_sys::NodeTag::T_CustomScanState;
         (*state).scan.methods = &raw const NODE.0;
-        (&raw mut (*state).kind).write(Kind::Text);
+        (&raw mut (*state).kind).write(ColumnContent::Text);
         (&raw mut (*state).join).write(JoinKind::Inner);
         node.cast()
     }
@@ -94,7 +94,7 @@ unsafe extern "C-unwind" fn begin(
             let plan: *mut pg_sys::CustomScan = (*parent).plan.cast();
             let flags = flags & !(pg_sys::EXEC_FLAG_BACKWARD | pg_sys::EXEC_FLAG_MARK) as c_int;
             let expression = |n| pg_sys::list_nth((*plan).custom_exprs, n).cast::<pg_sys::Expr>();
-            (*node).kind = Kind::of(pg_sys::exprType(expression(0).cast()));
+            (*node).kind = ColumnContent::of(pg_sys::exprType(expression(0).cast()));
             (*node).ball = catch(|| ExecInitExpr(expression(BALL), parent))?;
             // Rows may have equal hashes and unequal keys.
             let keys = pg_sys::list_copy(expression(KEYS).cast());
@@ -173,14 +173,14 @@ unsafe fn next_row(node: *mut Node) -> Result<*mut pg_sys::TupleTableSlot> {
 ///
 /// # Safety
 /// As for [`next_row`].
-unsafe fn begun<'a>(node: *mut Node) -> Result<&'a mut Work> {
+unsafe fn begun<'a>(node: *mut Node) -> Result<&'a mut JoinWork> {
     // SAFETY: the caller's promise. What is held stays in the memory of the query, also for the
     // join of a further scan.
     unsafe {
         let state = &raw mut (*node).state;
         let query = (*(*state).scan.ss.ps.state).es_query_cxt;
         let mut memory = PgMemoryContexts::For(query);
-        let work = memory.switch_to(|_| Work::new(state))?;
+        let work = memory.switch_to(|_| JoinWork::new(state))?;
         if (*node).work.is_null() {
             (*node).work = memory.leak_and_drop_on_delete(Held::empty());
         }

@@ -6,7 +6,7 @@ use pgrx::{PgList, pg_sys};
 
 use super::clause::NearClause;
 use super::columns::{all_columns, are_in_result, on_columns};
-use super::cost::{Join, Key};
+use super::cost::{BatchKey, PlannedJoin};
 use super::join_kind::JoinKind;
 use super::methods::{Methods, NAME};
 use super::node;
@@ -58,8 +58,8 @@ unsafe extern "C-unwind" fn offer(
             return;
         }
         guard(|| {
-            let join = Join { root, joined, sides: [outer, inner], kind, conditions };
-            if let Some(key) = Key::of(&join) {
+            let join = PlannedJoin { root, joined, sides: [outer, inner], kind, conditions };
+            if let Some(key) = BatchKey::of(&join) {
                 add(&join, &key);
             }
             Ok(())
@@ -69,8 +69,8 @@ unsafe extern "C-unwind" fn offer(
 
 /// # Safety
 /// Nodes of the planner.
-unsafe fn add(join: &Join, key: &Key) {
-    let &Join { joined, sides, kind, conditions, .. } = join;
+unsafe fn add(join: &PlannedJoin, key: &BatchKey) {
+    let &PlannedJoin { joined, sides, kind, conditions, .. } = join;
     // SAFETY: the caller's promise; a new node whose unset fields are zero.
     unsafe {
         let paths = sides.map(|side| (*side).cheapest_total_path);

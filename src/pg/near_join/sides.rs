@@ -30,7 +30,7 @@ unsafe extern "C-unwind" {
 }
 
 /// The two sides of a join as documents: the values of rows, and the middles of balls.
-pub(super) struct Sides {
+pub(super) struct JoinSides {
     node: *mut NearJoin,
     side: Side,
     /// The form in which texts are compared.
@@ -47,7 +47,7 @@ pub(super) struct Sides {
     pub failed: Option<SqlError>,
 }
 
-impl Sides {
+impl JoinSides {
     /// Begins to read the sides of a node. About `kept` bytes of the rows of each side are held in
     /// memory.
     ///
@@ -126,7 +126,7 @@ impl Sides {
     }
 }
 
-impl Documents for Sides {
+impl Documents for JoinSides {
     fn has_right(&self) -> bool {
         true
     }

@@ -6,7 +6,7 @@ use std::ptr;
 use pgrx::pg_sys;
 
 use super::join_kind::JoinKind;
-use crate::pg::query::decode::Kind;
+use crate::pg::query::decode::ColumnContent;
 use crate::pg::server::error::{Result, catch};
 
 // Columns may have to be unpacked, so errors must be returned with all details.
@@ -27,7 +27,7 @@ pub(super) struct NearJoin {
     /// A ball around a placeholder document.
     pub ball: *mut pg_sys::ExprState,
     /// The kind of documents.
-    pub kind: Kind,
+    pub kind: ColumnContent,
     /// The kind of the join.
     pub join: JoinKind,
     /// The number of the outer side.

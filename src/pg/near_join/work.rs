@@ -3,7 +3,7 @@
 use pgrx::{check_for_interrupts, pg_sys};
 
 use super::join_kind::JoinKind;
-use super::sides::Sides;
+use super::sides::JoinSides;
 use super::state::{NearJoin, evaluate};
 use crate::pg::server::allocator;
 use crate::pg::server::call::varlena_bytes;
@@ -26,7 +26,7 @@ use neardup_core::storage::blobs::Blobs;
 use neardup_core::verify::predicate::Predicate;
 
 /// The pairs of a join and the rows of its sides. The allowance is dropped last.
-pub(super) struct Work {
+pub(super) struct JoinWork {
     kind: JoinKind,
     /// The number of the outer side.
     outer: usize,
@@ -54,14 +54,14 @@ pub(super) struct Work {
 }
 
 /// The tuples of what may be a row of the join. A side without one has only NULL.
-pub(super) struct Candidate {
+pub(super) struct TupleCandidate {
     pub tuples: [Option<pg_sys::MinimalTuple>; 2],
     /// The rows, as they were read, that are a match if the other conditions hold. None for a row
     /// that has had no match.
     pub pair: Option<[usize; 2]>,
 }
 
-impl Work {
+impl JoinWork {
     /// Reads both sides and prepares the join. The current memory context must outlive the work.
     ///
     /// # Safety
@@ -79,14 +79,14 @@ impl Work {
         let is_noted = |side| kind.is_of_first_matches() && side == outer || kind.keeps(side == outer);
         let noted = [is_noted(0), is_noted(1)];
         // SAFETY: the caller's promise.
-        let mut sides = unsafe { Sides::new(node, normalization, files, kept, noted) };
+        let mut sides = unsafe { JoinSides::new(node, normalization, files, kept, noted) };
         let budget = settings::memory() - 2 * kept;
         let resources = Resources { files: &files, budget, executor: &executor };
         let mut quiet = Quiet;
         let mut reading = Reading::new(&mut sides, &mut quiet, resources);
         let pairs = method.pairs(&mut reading);
         let memory = reading.account.peak_memory;
-        let Sides { rows, keys, failed, .. } = sides;
+        let JoinSides { rows, keys, failed, .. } = sides;
         let mut pairs = pairs.map_err(|error| failed.unwrap_or_else(|| error.into()))?;
         if !keys.is_empty() {
             pairs = pairs.with_keys(keys, &executor)?;
@@ -123,7 +123,7 @@ impl Work {
 
     /// Returns what may be the next row of the join, or None after the last one. The tuples live
     /// until the next call.
-    pub(super) fn next(&mut self) -> Result<Option<Candidate>> {
+    pub(super) fn next(&mut self) -> Result<Option<TupleCandidate>> {
         while let Some(pair) = self.next_pair()? {
             if self.kind == JoinKind::Anti && !self.is_checked {
                 self.note(pair);
@@ -135,7 +135,7 @@ impl Work {
                     tuples[side] = Some(self.tuple(side, pair[side])?);
                 }
             }
-            return Ok(Some(Candidate { tuples, pair: Some(pair) }));
+            return Ok(Some(TupleCandidate { tuples, pair: Some(pair) }));
         }
         self.next_alone()
     }
@@ -179,7 +179,7 @@ impl Work {
     }
 
     /// Returns the next row that has had no match, of the sides that keep such rows.
-    fn next_alone(&mut self) -> Result<Option<Candidate>> {
+    fn next_alone(&mut self) -> Result<Option<TupleCandidate>> {
         check_for_interrupts!();
         for side in [self.outer, 1 - self.outer] {
             let Some(matched) = &self.matched[side] else { continue };
@@ -190,7 +190,7 @@ impl Work {
                 self.next_alone[side] = row + 1;
                 let mut tuples = [None; 2];
                 tuples[side] = Some(self.tuple(side, row)?);
-                return Ok(Some(Candidate { tuples, pair: None }));
+                return Ok(Some(TupleCandidate { tuples, pair: None }));
             }
             self.next_alone[side] = usize::MAX;
         }

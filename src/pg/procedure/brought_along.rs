@@ -5,7 +5,7 @@
 use pgrx::pg_sys::{self, Datum, Oid};
 
 use super::catalog::role_name;
-use super::form::{Index, IndexedRows, Trigger};
+use super::form::{IndexedRows, TableIndex, Trigger};
 use crate::pg::compat;
 use crate::pg::query::c_function::symbol;
 use crate::pg::query::names::type_name;
@@ -25,7 +25,7 @@ pub(super) struct Brought {
     /// The first thing that only a result may have.
     pub only_on_results: Option<&'static str>,
     /// The indexes.
-    pub indexes: Vec<Index>,
+    pub indexes: Vec<TableIndex>,
     /// The triggers that the server did not make by itself.
     pub triggers: Vec<Trigger>,
     /// Set if it has any triggers.
@@ -182,7 +182,7 @@ fn is_filtered(table: Oid) -> bool {
 ///
 /// # Safety
 /// The table is open and locked.
-unsafe fn index(oid: Oid, columns: &[pg_sys::FormData_pg_attribute]) -> Index {
+unsafe fn index(oid: Oid, columns: &[pg_sys::FormData_pg_attribute]) -> TableIndex {
     let cache = pg_sys::SysCacheIdentifier::INDEXRELID;
     // SAFETY: the caller's promise; an index has a row in pg_index, whose vectors have as many
     // entries as the index has keys.
@@ -216,7 +216,7 @@ unsafe fn index(oid: Oid, columns: &[pg_sys::FormData_pg_attribute]) -> Index {
             && expressions.is_none()
             && std::slice::from_raw_parts((*index).rd_indoption, count).iter().all(|&option| option == 0)
             && (0..count).all(is_of_column);
-        let described = Index {
+        let described = TableIndex {
             name: c_string(class.relname.data.as_ptr()),
             keys,
             is_unique: form.indisunique,

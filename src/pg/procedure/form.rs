@@ -8,7 +8,7 @@ use crate::pg::query::operators::function_owner;
 
 /// The form of a table, without its columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Form {
+pub(crate) struct TableForm {
     /// The kind of relation, as in the catalog.
     pub kind: u8,
     /// Set for a partition.
@@ -22,7 +22,7 @@ pub(crate) struct Form {
     pub may_have_triggers: bool,
 }
 
-impl Form {
+impl TableForm {
     /// A plain table without indexes.
     pub(crate) const TABLE: Self = Self {
         kind: pg_sys::RELKIND_RELATION,
@@ -71,7 +71,7 @@ pub(crate) enum IndexedRows<C> {
 
 /// An index of a table, as the catalogue describes it.
 #[derive(Debug)]
-pub(super) struct Index {
+pub(super) struct TableIndex {
     /// The name.
     pub name: String,
     /// The numbers of the columns; 0 for an expression.
@@ -85,7 +85,7 @@ pub(super) struct Index {
     pub rows: IndexedRows<i16>,
 }
 
-impl Index {
+impl TableIndex {
     /// Reports whether the index is of this form, where `name` returns the name of a column.
     pub(super) fn is<'a>(&self, form: &IndexForm, name: impl Fn(i16) -> Option<&'a str>) -> bool {
         let rows = match (self.rows, form.rows) {

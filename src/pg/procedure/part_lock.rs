@@ -12,7 +12,7 @@ pub(crate) const MOST: u16 = u16::MAX - 2;
 
 /// What is locked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Share {
+pub(crate) enum LockedShare {
     /// All of the work, while no other session takes part in it.
     All,
     /// The turn to decide what to do next.
@@ -21,7 +21,7 @@ pub(crate) enum Share {
     Part(u16),
 }
 
-impl Share {
+impl LockedShare {
     fn tag(self, of: SessionLock) -> pg_sys::LOCKTAG {
         let locktag_field4 = match self {
             Self::All => 0,

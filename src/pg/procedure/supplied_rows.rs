@@ -8,13 +8,13 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{Datum, Oid};
 
 use crate::pg::query::as_user::INTERNAL;
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_function};
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::set_returning::Store;
+use crate::pg::server::set_returning::RowStore;
 
 /// A function that puts rows into a store. Its first argument is the call of `neardup_rows`, which
 /// the statement makes with an argument.
-type Supply<'a> = dyn FnMut(Call, &mut Store) -> Result<()> + 'a;
+type Supply<'a> = dyn FnMut(FunctionCall, &mut RowStore) -> Result<()> + 'a;
 
 struct Supplier<'a> {
     columns: &'a [Oid],
@@ -66,7 +66,7 @@ sql_function! {
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
                 .hint("SELECT * FROM near_duplicates('docs', 0.8);"));
         };
-        let mut store = Store::expected(call, supplier.columns)?;
+        let mut store = RowStore::expected(call, supplier.columns)?;
         (supplier.supply)(call, &mut store)?;
         Ok(Datum::null())
     }

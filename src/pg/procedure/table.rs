@@ -14,7 +14,7 @@ use pgrx::pg_sys::{self, Oid};
 
 use super::brought_along::{self, Brought};
 use super::catalog::owner_of;
-use super::form::{Form, Index};
+use super::form::{TableForm, TableIndex};
 use crate::pg::compat;
 use crate::pg::query::names::name_of;
 use crate::pg::server::encoding::c_string;
@@ -36,7 +36,7 @@ pub(crate) struct Table {
     /// Set for a partition.
     is_partition: bool,
     /// The columns, without dropped columns.
-    columns: Vec<Column>,
+    columns: Vec<TableColumn>,
     /// Set if columns were dropped, so that the positions of the remaining columns differ from
     /// their stored attribute numbers.
     has_gaps: bool,
@@ -46,7 +46,7 @@ pub(crate) struct Table {
 
 /// A column of a table.
 #[derive(Debug)]
-struct Column {
+struct TableColumn {
     name: String,
     type_oid: Oid,
     number: i16,
@@ -59,7 +59,7 @@ struct Column {
 
 /// The result of opening a table by its OID.
 #[derive(Debug)]
-pub(crate) enum Opened {
+pub(crate) enum OpenedTable {
     /// There is no such relation: it was dropped.
     Gone,
     /// A relation whose owner is not accepted. It is not locked, unless its owner changed while it
@@ -83,7 +83,7 @@ pub(crate) enum Patience {
 impl Table {
     /// Opens and locks a table if `may` accepts its owner, so that no caller can make us lock
     /// tables of others. Runs no code of the table, whatever it has.
-    pub(crate) fn open(oid: Oid, lock: u32, may: impl Fn(Oid) -> bool) -> Result<Opened> {
+    pub(crate) fn open(oid: Oid, lock: u32, may: impl Fn(Oid) -> bool) -> Result<OpenedTable> {
         Self::open_with(Patience::Wait, oid, lock, may)
     }
 
@@ -93,10 +93,10 @@ impl Table {
         oid: Oid,
         lock: u32,
         may: impl Fn(Oid) -> bool,
-    ) -> Result<Opened> {
+    ) -> Result<OpenedTable> {
         match owner_of(oid) {
-            None => return Ok(Opened::Gone),
-            Some(owner) if !may(owner) => return Ok(Opened::Others(owner)),
+            None => return Ok(OpenedTable::Gone),
+            Some(owner) if !may(owner) => return Ok(OpenedTable::Others(owner)),
             Some(_) => {}
         }
         // SAFETY: any OID may be locked and looked up; the result is null if it is no relation.
@@ -104,12 +104,12 @@ impl Table {
             if patience == Patience::Wait {
                 pg_sys::LockRelationOid(oid, lock as i32);
             } else if !pg_sys::ConditionalLockRelationOid(oid, lock as i32) {
-                return Ok(Opened::Busy);
+                return Ok(OpenedTable::Busy);
             }
             pg_sys::try_relation_open(oid, pg_sys::NoLock as i32)
         };
         if relation.is_null() {
-            return Ok(Opened::Gone);
+            return Ok(OpenedTable::Gone);
         }
         // SAFETY: an open relation has its catalog row and its tuple descriptor; everything that is
         // read is copied before it is closed. The lock stays.
@@ -118,11 +118,11 @@ impl Table {
             let owner = class.relowner;
             if !may(owner) {
                 pg_sys::relation_close(relation, pg_sys::NoLock as i32);
-                return Ok(Opened::Others(owner));
+                return Ok(OpenedTable::Others(owner));
             }
             let attributes = compat::attributes((*relation).rd_att);
             let columns =
-                attributes.iter().filter(|attribute| !attribute.attisdropped).map(|attribute| Column {
+                attributes.iter().filter(|attribute| !attribute.attisdropped).map(|attribute| TableColumn {
                     name: c_string(attribute.attname.data.as_ptr()),
                     type_oid: attribute.atttypid,
                     number: attribute.attnum,
@@ -141,14 +141,14 @@ impl Table {
                 brought: brought_along::of(relation),
             };
             pg_sys::relation_close(relation, pg_sys::NoLock as i32);
-            Ok(Opened::Table(table))
+            Ok(OpenedTable::Table(table))
         }
     }
 
     /// Returns what distinguishes the table from one of this form with these columns, in any order,
     /// as the end of a sentence about it; `None` if it is as it was made, so that it may be named
     /// in a statement.
-    pub(crate) fn differs(&self, form: &Form, columns: &[(&str, Oid)]) -> Option<String> {
+    pub(crate) fn differs(&self, form: &TableForm, columns: &[(&str, Oid)]) -> Option<String> {
         if self.kind != form.kind || self.is_partition != form.is_partition {
             return Some("it is another kind of relation".to_owned());
         }
@@ -170,7 +170,7 @@ impl Table {
                 return Some(format!("it has the column {name}"));
             }
         }
-        let is_other = |index: &&Index| {
+        let is_other = |index: &&TableIndex| {
             let is_ours = form.indexes.iter().any(|of| index.is(of, |number| self.column_name(number)));
             !(is_ours || form.may_grow && index.is_plain())
         };
@@ -210,7 +210,7 @@ impl Table {
 
     /// Reports whether any row of these columns can be inserted without running other code and
     /// without an error, because the table is exactly as it was made, with all of its indexes.
-    pub(crate) fn takes_any_row(&self, form: &Form, columns: &[(&str, Oid)]) -> bool {
+    pub(crate) fn takes_any_row(&self, form: &TableForm, columns: &[(&str, Oid)]) -> bool {
         let has = |of: &_| self.brought.indexes.iter().any(|index| index.is(of, |n| self.column_name(n)));
         self.differs(form, columns).is_none()
             && self.brought.indexes.len() == form.indexes.len()

@@ -8,7 +8,7 @@ use pgrx::pg_sys::{self, Datum};
 
 use super::by_oid;
 use super::names::quote_identifier;
-use crate::pg::server::call::Call;
+use crate::pg::server::call::FunctionCall;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::version;
@@ -34,7 +34,7 @@ pub(crate) struct Extension {
 impl Extension {
     /// Returns the extension of the called function. The function is looked up by its OID, so the
     /// result does not depend on the search path.
-    pub(crate) fn of(call: Call) -> Result<Self> {
+    pub(crate) fn of(call: FunctionCall) -> Result<Self> {
         // SAFETY: set by the function manager.
         let (function, extension) = unsafe {
             let function = (*(*call.info).flinfo).fn_oid;

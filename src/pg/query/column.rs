@@ -12,7 +12,7 @@ const USUAL: [&str; 4] = ["body", "content", "text", "document"];
 
 /// A column that a user may name.
 #[derive(Debug, Clone)]
-pub(crate) struct Column {
+pub(crate) struct UserColumn {
     /// The name, not quoted.
     pub name: String,
     /// The type; for a domain, the base type.
@@ -29,7 +29,7 @@ pub(crate) struct Column {
     collation: pg_sys::Oid,
 }
 
-impl Column {
+impl UserColumn {
     /// Reads the column of a catalog row.
     pub(crate) fn of(attribute: &pg_sys::FormData_pg_attribute) -> Self {
         let mut category: std::ffi::c_char = 0;

@@ -5,10 +5,10 @@ use pgrx::pg_sys::{self, Datum};
 
 use super::names::type_name;
 use crate::pg::compat::attributes;
-use crate::pg::server::call::Call;
+use crate::pg::server::call::FunctionCall;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::set_returning::{Store, wants_all};
+use crate::pg::server::set_returning::{RowStore, wants_all};
 
 /// Checks that the columns of a result have exactly the types `types`. The result of a statement
 /// that never returns rows has no columns.
@@ -52,10 +52,10 @@ pub(super) unsafe fn values_of<const N: usize>(
     }
 }
 
-impl Store {
+impl RowStore {
     /// Makes the store for a call in a query that declares the columns of the result itself, as in
     /// `AS f(…)`. The declared columns must have the types `types`.
-    pub(crate) fn expected(call: Call, types: &[pg_sys::Oid]) -> Result<Self> {
+    pub(crate) fn expected(call: FunctionCall, types: &[pg_sys::Oid]) -> Result<Self> {
         wants_all(call)?;
         // SAFETY: `wants_all` has checked that this is a ReturnSetInfo; its descriptor is null or
         // was made by the server.

@@ -40,7 +40,7 @@ fn planned_without_jit<T>(open: impl FnOnce() -> Result<T>) -> Result<T> {
 /// An open cursor over `N` columns, in its own SPI session. After an error the server itself cleans
 /// up both.
 #[derive(Debug)]
-pub(crate) struct Cursor<const N: usize> {
+pub(crate) struct OpenCursor<const N: usize> {
     portal: pg_sys::Portal,
     table: *mut pg_sys::SPITupleTable,
     types: [pg_sys::Oid; N],
@@ -48,7 +48,7 @@ pub(crate) struct Cursor<const N: usize> {
     _prepared: Prepared,
 }
 
-impl<const N: usize> Cursor<N> {
+impl<const N: usize> OpenCursor<N> {
     /// Opens a cursor for a single SELECT that returns columns of exactly these types.
     pub(crate) fn open(query: &Query<'_>, types: [pg_sys::Oid; N]) -> Result<Self> {
         let mut prepared = Prepared::new(query)?;
@@ -147,7 +147,7 @@ impl<const N: usize> Cursor<N> {
     }
 }
 
-impl<const N: usize> Drop for Cursor<N> {
+impl<const N: usize> Drop for OpenCursor<N> {
     fn drop(&mut self) {
         if !cleans_up() {
             self.free();

@@ -14,7 +14,7 @@ const DOING: &str = "reading a document";
 
 /// The content of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ColumnContent {
     /// A text to be cut into tokens.
     Text,
     /// `text[]`, or an array that can be cast to it: ready-made tokens.
@@ -27,7 +27,7 @@ pub(crate) enum Kind {
     Sketches(SketchKind, pg_sys::Oid),
 }
 
-impl Kind {
+impl ColumnContent {
     /// Returns the content of a column with the type `base_type`, which must not be a domain.
     pub(crate) fn of(base_type: pg_sys::Oid) -> Self {
         if base_type == pg_sys::TSVECTOROID {
@@ -80,12 +80,12 @@ fn sketches(of: pg_sys::Oid) -> Option<SketchKind> {
 /// # Safety
 /// `value` is a text, `text[]`, array of integers, tsvector or sketch, as `kind` says. Intermediate
 /// copies are left in the current memory context.
-pub(crate) unsafe fn decode(kind: Kind, value: Datum) -> Result<Option<Document>> {
+pub(crate) unsafe fn decode(kind: ColumnContent, value: Datum) -> Result<Option<Document>> {
     // SAFETY: the caller's promise, for each kind.
     unsafe {
         match kind {
-            Kind::Text => Ok(text(varlena_bytes(value))?.map(Document::Text)),
-            Kind::Tokens => {
+            ColumnContent::Text => Ok(text(varlena_bytes(value))?.map(Document::Text)),
+            ColumnContent::Tokens => {
                 let mut tokens = Vec::new();
                 for element in elements(value, pg_sys::TEXTOID)? {
                     let Some(token) = text(varlena_bytes(element))? else { return Ok(None) };
@@ -93,7 +93,7 @@ pub(crate) unsafe fn decode(kind: Kind, value: Datum) -> Result<Option<Document>
                 }
                 Ok(Some(Document::Tokens(tokens)))
             }
-            Kind::Numbers => {
+            ColumnContent::Numbers => {
                 let array = pg_sys::pg_detoast_datum(value.cast_mut_ptr()).cast();
                 let of = element_type(array);
                 let mut numbers = Vec::new();
@@ -108,8 +108,10 @@ pub(crate) unsafe fn decode(kind: Kind, value: Datum) -> Result<Option<Document>
                 }
                 Ok(Some(Document::Numbers(numbers)))
             }
-            Kind::Vector => vector(value),
-            Kind::Sketches(kind, _) => Ok(Some(SketchReader::default().read(kind, varlena_bytes(value))?)),
+            ColumnContent::Vector => vector(value),
+            ColumnContent::Sketches(kind, _) => {
+                Ok(Some(SketchReader::default().read(kind, varlena_bytes(value))?))
+            }
         }
     }
 }

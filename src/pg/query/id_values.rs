@@ -12,7 +12,7 @@ const DOING: &str = "keeping ids";
 
 /// Copied ids of any type.
 #[derive(Debug)]
-pub(crate) struct Values {
+pub(crate) struct IdValues {
     /// The type of the ids.
     pub type_oid: pg_sys::Oid,
     /// The server's cache entry for the type, with its comparison function. The entry lives as long
@@ -34,7 +34,7 @@ pub(super) fn cache(type_oid: pg_sys::Oid) -> *mut pg_sys::TypeCacheEntry {
     unsafe { pg_sys::lookup_type_cache(type_oid, pg_sys::TYPECACHE_CMP_PROC_FINFO as i32) }
 }
 
-impl Values {
+impl IdValues {
     /// Makes an empty store for ids of the type `type_oid`, which must have an order.
     pub(crate) fn new(type_oid: pg_sys::Oid) -> Self {
         // SAFETY: the entry lives as long as the session.

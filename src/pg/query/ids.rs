@@ -6,7 +6,7 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
-use super::id_values::{Values, cache};
+use super::id_values::{IdValues, cache};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::executor::{self, Executor};
 use neardup_core::hash;
@@ -17,11 +17,11 @@ const DOING: &str = "keeping ids";
 
 /// The ids of the rows of one table, by row number.
 #[derive(Debug)]
-pub(crate) enum Ids {
+pub(crate) enum RowIds {
     /// smallint, int and bigint.
     Integers(Vec<i64>),
     /// Any other type.
-    Values(Values),
+    Values(IdValues),
 }
 
 /// Reports whether an OID belongs to a type that is fully defined, not only declared.
@@ -63,18 +63,18 @@ pub(crate) fn is_cast_implicitly(from: pg_sys::Oid, to: pg_sys::Oid) -> bool {
     }
 }
 
-impl Ids {
+impl RowIds {
     /// Makes an empty store for ids of the type `type_oid`, which must have an order.
     pub(crate) fn new(type_oid: pg_sys::Oid) -> Self {
         if type_oid == pg_sys::INT8OID {
             return Self::Integers(Vec::new());
         }
-        Self::Values(Values::new(type_oid))
+        Self::Values(IdValues::new(type_oid))
     }
 
     /// Makes an empty store for values of a column that are compared by its collation.
     pub(crate) fn of_column(type_oid: pg_sys::Oid, collation: pg_sys::Oid) -> Self {
-        Self::Values(Values::with_collation(type_oid, collation))
+        Self::Values(IdValues::with_collation(type_oid, collation))
     }
 
     /// Returns the type of the ids.
@@ -176,7 +176,7 @@ impl Ids {
     }
 }
 
-impl Ids {
+impl RowIds {
     /// Returns the rows in the order of their ids. Ids that are not integers must already have
     /// ranks, which [`Ids::sort`] computes. Takes O(n · log n) time.
     pub(crate) fn in_order(&self, executor: &dyn Executor) -> Result<Vec<u32>> {

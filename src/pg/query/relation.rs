@@ -2,8 +2,8 @@
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 
-use super::column::Column;
-use super::decode::Kind;
+use super::column::UserColumn;
+use super::decode::ColumnContent;
 use super::ids;
 use super::names::quote_identifier;
 use crate::pg::compat;
@@ -30,7 +30,7 @@ pub(crate) struct Relation {
     /// Set for a table or materialized view without policies and without child tables. Its rows are
     /// the same for all roles.
     pub is_plain: bool,
-    columns: Vec<Column>,
+    columns: Vec<UserColumn>,
     primary_key: Vec<i16>,
     /// Set if the primary key is checked at the end of a statement or transaction, so that until
     /// then a value can repeat.
@@ -39,9 +39,9 @@ pub(crate) struct Relation {
 
 /// An open relation. When it is closed, the transaction keeps the lock, so the columns do not
 /// change.
-struct Opened(pg_sys::Relation);
+struct OpenRelation(pg_sys::Relation);
 
-impl Drop for Opened {
+impl Drop for OpenRelation {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             // SAFETY: opened by us, once.
@@ -60,7 +60,7 @@ impl Relation {
             let message = format!("relation with OID {} does not exist", oid.to_u32());
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, message));
         }
-        let relation = Opened(relation);
+        let relation = OpenRelation(relation);
         // SAFETY: an open relation has its catalog row and its tuple descriptor, which has `natts`
         // attributes; everything that is read is copied before the relation is closed.
         unsafe {
@@ -78,7 +78,8 @@ impl Relation {
             let visible = pg_sys::RelationIsVisible(oid);
             let qualified = format!("{quoted_schema}.{quoted}");
             let attributes = compat::attributes((*relation.0).rd_att).iter();
-            let columns = attributes.filter(|attribute| !attribute.attisdropped).map(Column::of).collect();
+            let columns =
+                attributes.filter(|attribute| !attribute.attisdropped).map(UserColumn::of).collect();
             Ok(Self {
                 oid,
                 owner: class.relowner,
@@ -99,7 +100,7 @@ impl Relation {
 
     /// Returns the column of the ids: the column with the name `named`, or the only column of the
     /// primary key. `argument` is the SQL argument that names the column, for the error.
-    pub(crate) fn id_column(&self, named: Option<&str>, argument: &str) -> Result<&Column> {
+    pub(crate) fn id_column(&self, named: Option<&str>, argument: &str) -> Result<&UserColumn> {
         if let Some(name) = named {
             return self.named(name, argument);
         }
@@ -119,7 +120,12 @@ impl Relation {
     /// Returns the column of the documents: the column with the name `named`, or else the only text
     /// column that is not the id, or else the only such column with a usual name. `argument` is the
     /// SQL argument that names the column, for the error.
-    pub(crate) fn text_column(&self, named: Option<&str>, argument: &str, id: &Column) -> Result<&Column> {
+    pub(crate) fn text_column(
+        &self,
+        named: Option<&str>,
+        argument: &str,
+        id: &UserColumn,
+    ) -> Result<&UserColumn> {
         if let Some(name) = named {
             return self.named(name, argument);
         }
@@ -137,9 +143,13 @@ impl Relation {
 
     /// Returns columns that could hold the ids and the documents, for hints: the named columns if
     /// they exist, otherwise the columns that are used without a name, otherwise likely columns.
-    pub(crate) fn likely_columns(&self, id: Option<&str>, text: Option<&str>) -> Option<(&Column, &Column)> {
+    pub(crate) fn likely_columns(
+        &self,
+        id: Option<&str>,
+        text: Option<&str>,
+    ) -> Option<(&UserColumn, &UserColumn)> {
         let named = |name: Option<&str>| self.columns.iter().find(|column| Some(&*column.name) == name);
-        let likely_text = |id: &Column| {
+        let likely_text = |id: &UserColumn| {
             (named(text).or_else(|| self.only_text(id)))
                 .or_else(|| self.texts(id).next())
                 .or_else(|| self.documents().find(|column| column.number != id.number))
@@ -155,15 +165,15 @@ impl Relation {
     }
 
     /// Returns a column that may hold documents, for hints.
-    pub(crate) fn any_document(&self) -> Option<&Column> {
+    pub(crate) fn any_document(&self) -> Option<&UserColumn> {
         self.documents().next()
     }
 
     /// Lists the columns that may hold documents, for hints.
-    fn documents(&self) -> impl Iterator<Item = &Column> {
-        let holds_tokens = |column: &Column| {
-            let kind = Kind::of(column.base_type);
-            kind != Kind::Text && kind.sketches().is_none()
+    fn documents(&self) -> impl Iterator<Item = &UserColumn> {
+        let holds_tokens = |column: &UserColumn| {
+            let kind = ColumnContent::of(column.base_type);
+            kind != ColumnContent::Text && kind.sketches().is_none()
         };
         self.columns.iter().filter(move |column| column.is_text() || holds_tokens(column))
     }
@@ -174,12 +184,12 @@ impl Relation {
     }
 
     /// Lists the columns of the primary key.
-    pub(crate) fn keys(&self) -> impl Iterator<Item = &Column> {
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &UserColumn> {
         self.primary_key.iter().filter_map(|&number| self.numbered(number))
     }
 
     /// Returns a text column that is not in the primary key, for hints.
-    pub(crate) fn document_beside_key(&self) -> Option<&Column> {
+    pub(crate) fn document_beside_key(&self) -> Option<&UserColumn> {
         let texts = || {
             let columns = self.columns.iter();
             columns.filter(|column| column.is_text() && !self.primary_key.contains(&column.number))
@@ -219,7 +229,7 @@ impl Relation {
     }
 
     /// Reports whether a column alone is the primary key.
-    pub(crate) fn is_key(&self, column: &Column) -> bool {
+    pub(crate) fn is_key(&self, column: &UserColumn) -> bool {
         self.key().is_some_and(|key| key.number == column.number)
     }
 
@@ -228,13 +238,13 @@ impl Relation {
     pub(super) fn values_of_row(
         &self,
         mut row: pg_sys::ItemPointerData,
-        columns: &[&Column],
+        columns: &[&UserColumn],
     ) -> Result<Vec<String>> {
         let mut values = Vec::new();
         // SAFETY: the table is locked, so it exists; all that is opened here is closed. A column
         // that is not dropped has a type with an output function.
         unsafe {
-            let relation = Opened(pg_sys::relation_open(self.oid, pg_sys::NoLock as i32));
+            let relation = OpenRelation(pg_sys::relation_open(self.oid, pg_sys::NoLock as i32));
             let Some(fetch) = (*(*relation.0).rd_tableam).tuple_fetch_row_version else {
                 return Ok(values);
             };
@@ -254,35 +264,35 @@ impl Relation {
 
     /// Returns the column of the primary key, if the key has only one. A key that is checked later
     /// is none, as its values can repeat while a transaction goes on.
-    fn key(&self) -> Option<&Column> {
+    fn key(&self) -> Option<&UserColumn> {
         self.only_key().filter(|_| !self.is_deferrable)
     }
 
     /// Returns the column of the primary key, if the key has only one, whenever it is checked.
-    fn only_key(&self) -> Option<&Column> {
+    fn only_key(&self) -> Option<&UserColumn> {
         let [number] = self.primary_key[..] else { return None };
         self.numbered(number)
     }
 
     /// Lists the text columns other than the id.
-    fn texts(&self, id: &Column) -> impl Iterator<Item = &Column> {
+    fn texts(&self, id: &UserColumn) -> impl Iterator<Item = &UserColumn> {
         let id = id.number;
         self.columns.iter().filter(move |column| column.is_text() && column.number != id)
     }
 
     /// Returns the text column, other than the id, that is used if the caller names none.
-    fn only_text(&self, id: &Column) -> Option<&Column> {
+    fn only_text(&self, id: &UserColumn) -> Option<&UserColumn> {
         only(self.texts(id)).or_else(|| only(self.texts(id).filter(|column| column.is_usual())))
     }
 
     /// Returns the column with the number `number`, unless it was dropped.
-    pub(crate) fn numbered(&self, number: i16) -> Option<&Column> {
+    pub(crate) fn numbered(&self, number: i16) -> Option<&UserColumn> {
         self.columns.iter().find(|column| column.number == number)
     }
 
     /// Returns the column with the name `name`. `argument` is the SQL argument that names the
     /// column, for the error.
-    pub(crate) fn named(&self, name: &str, argument: &str) -> Result<&Column> {
+    pub(crate) fn named(&self, name: &str, argument: &str) -> Result<&UserColumn> {
         self.columns.iter().find(|column| column.name == name).ok_or_else(|| {
             SqlError::new(
                 PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
@@ -299,7 +309,7 @@ fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
 }
 
 /// Lists the names of columns. If there are very many columns, lists only the first ones.
-fn names<'a>(columns: impl Iterator<Item = &'a Column>) -> String {
+fn names<'a>(columns: impl Iterator<Item = &'a UserColumn>) -> String {
     const MOST: usize = 30;
     let mut names: Vec<&str> = columns.take(MOST + 1).map(|column| column.name.as_str()).collect();
     if names.len() > MOST {

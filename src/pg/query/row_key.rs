@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys;
 
-use super::column::Column;
+use super::column::UserColumn;
 use super::relation::Relation;
 use crate::pg::server::error::Result;
 
@@ -17,7 +17,7 @@ pub(crate) fn key_of_row(table: pg_sys::Oid, row: pg_sys::ItemPointerData) -> Re
         return Ok(None);
     }
     let opened = Relation::open(table)?;
-    let columns: Vec<&Column> = opened.keys().collect();
+    let columns: Vec<&UserColumn> = opened.keys().collect();
     let values = opened.values_of_row(row, &columns)?;
     let pairs: Vec<String> = (columns.iter().zip(&values))
         .map(|(column, value)| format!("{} = {}", column.name, short(value)))

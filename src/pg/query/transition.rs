@@ -7,7 +7,7 @@ use crate::pg::compat::attributes;
 use crate::pg::server::call::varlena_bytes;
 
 /// The rows of a transition table, in order.
-pub(crate) struct Rows {
+pub(crate) struct TransitionRows {
     store: *mut pg_sys::Tuplestorestate,
     pointer: i32,
     slot: *mut pg_sys::TupleTableSlot,
@@ -15,11 +15,11 @@ pub(crate) struct Rows {
 }
 
 /// A row of a transition table, valid until the next row is read.
-pub(crate) struct Row {
+pub(crate) struct TransitionRow {
     slot: *mut pg_sys::TupleTableSlot,
 }
 
-impl Rows {
+impl TransitionRows {
     /// Starts at the first row. Returns `None` if `store` is null: the trigger has no such table.
     ///
     /// # Safety
@@ -45,13 +45,13 @@ impl Rows {
     }
 
     /// Returns the next row, or `None` after the last row.
-    pub(crate) fn next(&mut self) -> Option<Row> {
+    pub(crate) fn next(&mut self) -> Option<TransitionRow> {
         // SAFETY: by the promise of `new`.
         unsafe {
             pg_sys::tuplestore_select_read_pointer(self.store, self.pointer);
             let got = pg_sys::tuplestore_gettupleslot(self.store, true, false, self.slot);
             self.done |= !got;
-            got.then_some(Row { slot: self.slot })
+            got.then_some(TransitionRow { slot: self.slot })
         }
     }
 
@@ -61,7 +61,7 @@ impl Rows {
     }
 }
 
-impl Drop for Rows {
+impl Drop for TransitionRows {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             // SAFETY: made by us, dropped once.
@@ -70,7 +70,7 @@ impl Drop for Rows {
     }
 }
 
-impl Row {
+impl TransitionRow {
     /// Returns the value of the column with the number `number`, or `None` if it is NULL or is
     /// computed only when it is read.
     pub(crate) fn get(&self, number: i16) -> Option<Datum> {

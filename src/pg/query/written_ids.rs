@@ -3,7 +3,7 @@
 use pgrx::check_for_interrupts;
 use pgrx::pg_sys::{self, Datum};
 
-use super::ids::Ids;
+use super::ids::RowIds;
 use super::statement::Parameter;
 use super::subtransaction::attempt;
 use crate::pg::server::encoding::to_server;
@@ -22,7 +22,7 @@ unsafe extern "C-unwind" {
     ) -> Datum;
 }
 
-impl Ids {
+impl RowIds {
     /// Reads ids from the texts that [`Ids::show`] wrote. Returns `None` if a text is not a valid
     /// value of the type.
     pub(crate) fn read<'a>(

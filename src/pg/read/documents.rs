@@ -4,13 +4,13 @@ use pgrx::pg_sys;
 
 use super::ranks::read_ranks;
 use super::sites::ReadSites;
-use super::source::Source;
-use super::stream::Stream;
-use crate::pg::query::ids::Ids;
+use super::source::DocumentSource;
+use super::stream::DocumentStream;
+use crate::pg::query::ids::RowIds;
 use crate::pg::server::allocator;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::{BackendExecutor, begin_count, interrupt_pending};
-use crate::pg::server::progress::Progress;
+use crate::pg::server::progress::Reporter;
 use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::error::{Error, Result as CoreResult};
@@ -26,21 +26,21 @@ use neardup_core::sketches::stored::SketchReader;
 
 /// Documents that come through cursors. An error of the server is stored here while the core
 /// returns [`Error::Source`] in its place.
-struct Tables<'a> {
-    sources: [Option<&'a Source>; 2],
+struct CursorTables<'a> {
+    sources: [Option<&'a DocumentSource>; 2],
     /// The ids that have been read so far, for each of the two tables.
-    ids: [Ids; 2],
+    ids: [RowIds; 2],
     sites: Option<ReadSites>,
     /// The reader of the sketches in both tables, if the documents are sketches.
     sketches: SketchReader,
     /// The SQL expression for the weight of rows of the left table.
     weight: Option<String>,
-    stream: Option<Stream<'a>>,
+    stream: Option<DocumentStream<'a>>,
     side: Side,
     failed: Option<SqlError>,
 }
 
-impl Tables<'_> {
+impl CursorTables<'_> {
     /// Stores an error of the server.
     fn keep<T>(&mut self, result: Result<T>) -> CoreResult<T> {
         result.map_err(|error| {
@@ -58,12 +58,12 @@ impl Tables<'_> {
         self.stream.as_ref().map_or(1.0, |stream| STEPS * tables * stream.times_read(read).max(1.0))
     }
 
-    fn source(&self, side: Side) -> Option<&Source> {
+    fn source(&self, side: Side) -> Option<&DocumentSource> {
         self.sources[side as usize]
     }
 }
 
-impl Documents for Tables<'_> {
+impl Documents for CursorTables<'_> {
     fn has_right(&self) -> bool {
         self.sources[Side::Right as usize].is_some()
     }
@@ -71,10 +71,10 @@ impl Documents for Tables<'_> {
     fn begin(&mut self, side: Side) -> CoreResult<()> {
         self.side = side;
         if side == Side::Left {
-            let has_sites = self.source(Side::Left).is_some_and(Source::has_sites);
+            let has_sites = self.source(Side::Left).is_some_and(DocumentSource::has_sites);
             self.sites = has_sites.then(|| ReadSites::new(self.sources));
         }
-        let stream = self.sources[side as usize].map(Source::stream).transpose();
+        let stream = self.sources[side as usize].map(DocumentSource::stream).transpose();
         self.stream = self.keep(stream)?;
         Ok(())
     }
@@ -118,7 +118,7 @@ impl Documents for Tables<'_> {
 
     fn ids_bytes(&self) -> usize {
         let values = self.sites.as_ref().map_or(0, ReadSites::bytes);
-        self.ids.iter().map(Ids::bytes).sum::<usize>() + values
+        self.ids.iter().map(RowIds::bytes).sum::<usize>() + values
     }
 
     fn order(&mut self, side: Side, executor: &dyn Executor) -> CoreResult<Vec<u32>> {
@@ -143,7 +143,7 @@ impl Documents for Tables<'_> {
     }
 }
 
-impl Told for Progress {
+impl Told for Reporter {
     fn report(&mut self, state: &dyn Fn() -> String) {
         Self::report(self, state);
     }
@@ -152,25 +152,25 @@ impl Told for Progress {
 /// A reading of documents inside the server, with the threads and the memory that the settings
 /// allow, and with temporary files of the server.
 pub(crate) struct ServerReading<'a> {
-    tables: Tables<'a>,
+    tables: CursorTables<'a>,
     /// The executor that provides the threads.
     pub executor: BackendExecutor,
     files: ServerFiles,
     /// The number of bytes of memory to use, including the memory for ids.
     pub memory: usize,
-    progress: Progress,
+    progress: Reporter,
 }
 
 /// The data that remains after the documents have been read.
 pub(crate) struct Finished {
     /// The ids of the only or left table.
-    pub left: Ids,
+    pub left: RowIds,
     /// The ids of the right table, and the number of its first row.
-    pub right: Option<(Ids, u32)>,
+    pub right: Option<(RowIds, u32)>,
     /// The executor that provides the threads.
     pub executor: BackendExecutor,
     /// The progress of the call.
-    pub progress: Progress,
+    pub progress: Reporter,
 }
 
 impl Finished {
@@ -201,17 +201,17 @@ impl<'a> ServerReading<'a> {
     /// yet. The current memory context must outlive the call.
     pub(crate) fn of(
         name: &'static str,
-        left: &'a Source,
-        right: Option<&'a Source>,
+        left: &'a DocumentSource,
+        right: Option<&'a DocumentSource>,
         id_type: pg_sys::Oid,
     ) -> Self {
         allocator::keep_little();
         begin_count();
         let docs = left.oid;
         Self {
-            tables: Tables {
+            tables: CursorTables {
                 sources: [Some(left), right],
-                ids: [Ids::new(id_type), Ids::new(id_type)],
+                ids: [RowIds::new(id_type), RowIds::new(id_type)],
                 sites: None,
                 sketches: SketchReader::default(),
                 weight: None,
@@ -222,7 +222,7 @@ impl<'a> ServerReading<'a> {
             executor: BackendExecutor::new(),
             files: ServerFiles::in_current_context(),
             memory: settings::memory(),
-            progress: Progress::new(name, docs),
+            progress: Reporter::new(name, docs),
         }
     }
 
@@ -252,7 +252,7 @@ impl<'a> ServerReading<'a> {
     }
 
     /// Returns the ids of the only or left table, once it is read.
-    pub(crate) fn left(&self) -> &Ids {
+    pub(crate) fn left(&self) -> &RowIds {
         &self.tables.ids[Side::Left as usize]
     }
 

@@ -7,13 +7,13 @@
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{IntoDatum, direct_function_call};
 
-use crate::pg::query::cursor::Cursor;
+use crate::pg::query::cursor::OpenCursor;
 
 /// The bytes of a row that are not in its values: its header, its pointer, and its id.
 const ROW: usize = 36;
 
 /// The size of the tables of a query.
-struct Tables {
+struct TableSizes {
     bytes: f64,
     /// Set if the planner knows how many rows they have.
     are_analysed: bool,
@@ -24,13 +24,13 @@ struct Tables {
 /// Returns how many times the data that a query returns is what was read: `rows`, with so many
 /// `bytes` as they are stored. `from` is the relation that the query names.
 pub(super) fn times_read<const N: usize>(
-    cursor: &Cursor<N>,
+    cursor: &OpenCursor<N>,
     from: pg_sys::Oid,
     rows: usize,
     bytes: usize,
 ) -> f64 {
     let by_rows = cursor.expected_rows() / rows.max(1) as f64;
-    let mut tables = Tables { bytes: 0.0, are_analysed: true, are_here: true };
+    let mut tables = TableSizes { bytes: 0.0, are_analysed: true, are_here: true };
     cursor.for_each_relation(|oid| tables.add(oid));
     // A view may return more than its tables store.
     let is_view = !matches!(kind(from), b'r' | b'p' | b'm');
@@ -54,7 +54,7 @@ fn kind(relation: pg_sys::Oid) -> u8 {
     unsafe { pg_sys::get_rel_relkind(relation).cast_unsigned() }
 }
 
-impl Tables {
+impl TableSizes {
     /// Adds a relation that a query reads.
     fn add(&mut self, relation: pg_sys::Oid) {
         match kind(relation) {

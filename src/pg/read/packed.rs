@@ -2,13 +2,13 @@
 
 use pgrx::pg_sys::{self, Datum};
 
-use crate::pg::query::decode::{Kind, decode};
+use crate::pg::query::decode::{ColumnContent, decode};
 use crate::pg::server::encoding;
 use crate::pg::server::error::Result;
 use neardup_core::error::Result as CoreResult;
 use neardup_core::features::source_document::SourceDocument;
 use neardup_core::memory;
-use neardup_core::text::packed::{Packed, Packing};
+use neardup_core::text::packed::{PackedText, Packing};
 
 /// Returns the value as it is stored, in one piece: an out-of-line value is fetched, but not
 /// decompressed.
@@ -28,7 +28,7 @@ pub(crate) unsafe fn fetched(value: Datum) -> Datum {
 ///
 /// # Safety
 /// The value is a varlena that holds a text, and stays in place as long as the bytes are used.
-pub(crate) unsafe fn packed<'a>(value: Datum) -> Option<Packed<&'a [u8]>> {
+pub(crate) unsafe fn packed<'a>(value: Datum) -> Option<PackedText<&'a [u8]>> {
     /// The number of bytes of the header (varattrib_4b of varatt.h): the length of the value with
     /// its flags, and the length of the text with the compression method.
     const HEADER: usize = 2 * size_of::<u32>();
@@ -50,7 +50,7 @@ pub(crate) unsafe fn packed<'a>(value: Datum) -> Option<Packed<&'a [u8]>> {
         1 => Packing::Lz4,
         _ => return None,
     };
-    Some(Packed { bytes, len: (info & pg_sys::VARLENA_EXTSIZE_MASK) as usize, packing })
+    Some(PackedText { bytes, len: (info & pg_sys::VARLENA_EXTSIZE_MASK) as usize, packing })
 }
 
 /// Reads a document, compressed if it is stored so. Returns `None` if it contains bytes that are
@@ -58,9 +58,12 @@ pub(crate) unsafe fn packed<'a>(value: Datum) -> Option<Packed<&'a [u8]>> {
 ///
 /// # Safety
 /// `value` has this kind. Intermediate copies are left in the current memory context.
-pub(crate) unsafe fn source_document(kind: Kind, mut value: Datum) -> Result<Option<SourceDocument>> {
+pub(crate) unsafe fn source_document(
+    kind: ColumnContent,
+    mut value: Datum,
+) -> Result<Option<SourceDocument>> {
     // If the text must be converted, the server also decompresses it.
-    if kind == Kind::Text && encoding::is_utf8() {
+    if kind == ColumnContent::Text && encoding::is_utf8() {
         // SAFETY: the caller's promise: a text.
         let packed = unsafe {
             value = fetched(value);
@@ -75,8 +78,8 @@ pub(crate) unsafe fn source_document(kind: Kind, mut value: Datum) -> Result<Opt
 }
 
 /// Copies the stored bytes of a compressed value.
-fn own(Packed { bytes, len, packing }: Packed<&[u8]>) -> CoreResult<Packed> {
+fn own(PackedText { bytes, len, packing }: PackedText<&[u8]>) -> CoreResult<PackedText> {
     let mut own = Vec::new();
     memory::extend(&mut own, bytes, "copying a text")?;
-    Ok(Packed { bytes: own, len, packing })
+    Ok(PackedText { bytes: own, len, packing })
 }

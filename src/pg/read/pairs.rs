@@ -5,11 +5,11 @@ use std::ffi::CStr;
 use pgrx::{PgSqlErrorCode, pg_sys};
 
 use crate::pg::query::Query;
-use crate::pg::query::cursor::Cursor;
-use crate::pg::query::ids::{self, Ids, becomes, is_cast_implicitly};
+use crate::pg::query::cursor::OpenCursor;
+use crate::pg::query::ids::{self, RowIds, becomes, is_cast_implicitly};
 use crate::pg::query::names::{is_path_bare, literal, qualified_type, type_name};
 use crate::pg::query::relation::Relation;
-use crate::pg::server::call::Call;
+use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::settings;
@@ -31,9 +31,9 @@ const ROWS_A_FETCH: usize = 1 << 10;
 const BARE: &CStr = c"The search path has no schema here, as in a restore or, from PostgreSQL 17 on, where a materialized view is filled: name tables and functions with their schemas in the query, or give a relation of pairs, as in 'docs_pairs'::regclass.";
 
 /// Pairs as a graph. The vertices are the distinct ids, in the order of the ids.
-pub(crate) struct Pairs<'f> {
+pub(crate) struct PairGraph<'f> {
     /// The ids of all pairs.
-    pub ids: Ids,
+    pub ids: RowIds,
     /// A place in `ids` for each vertex.
     pub places: Vec<u32>,
     /// The pairs.
@@ -44,7 +44,7 @@ pub(crate) struct Pairs<'f> {
 
 /// What a call asks of a query of pairs.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct PairQuery<'a> {
     /// The name of the called function, for hints.
     pub name: &'static str,
     /// The type of the ids; without one, they are integers.
@@ -56,10 +56,10 @@ pub(crate) struct Asked<'a> {
     pub hint: &'a str,
 }
 
-impl<'f> Pairs<'f> {
+impl<'f> PairGraph<'f> {
     /// Reads the pairs from the query, or from the relation, in argument 0.
-    pub(crate) fn read(call: Call, asked: Asked<'_>, files: &'f ServerFiles) -> Result<Self> {
-        let Asked { relations, hint, .. } = asked;
+    pub(crate) fn read(call: FunctionCall, asked: PairQuery<'_>, files: &'f ServerFiles) -> Result<Self> {
+        let PairQuery { relations, hint, .. } = asked;
         let (given, shown) = match call.type_of(0) {
             pg_sys::REGCLASSOID => call.get(0).map(Relation::open).transpose()?.map(|relation| {
                 (
@@ -98,10 +98,10 @@ impl<'f> Pairs<'f> {
         ));
         let sql = sql.finish()?;
         let executor = BackendExecutor::new();
-        let mut ids = Ids::new(id_type);
+        let mut ids = RowIds::new(id_type);
         let mut similarities = Vec::new();
         let query = Query { relations, ..Query::new(&sql) };
-        let cursor = Cursor::open(&query, [id_type, id_type, pg_sys::FLOAT8OID])?;
+        let cursor = OpenCursor::open(&query, [id_type, id_type, pg_sys::FLOAT8OID])?;
         cursor.for_each(ROWS_A_FETCH, |[left, right, similarity]| {
             let (Some(left), Some(right)) = (left, right) else {
                 let message = "an id of a pair is NULL";
@@ -154,7 +154,7 @@ fn no_order(id_type: pg_sys::Oid) -> SqlError {
 /// Checks the types of the columns of a query of pairs; `pairs` is the argument of the call. A cast
 /// that may make distinct ids equal, such as that of '007' or of 1.4 to an integer, would merge
 /// clusters without a word.
-fn check_types(types: &[pg_sys::Oid], id_type: pg_sys::Oid, pairs: &str, asked: Asked<'_>) -> Result<()> {
+fn check_types(types: &[pg_sys::Oid], id_type: pg_sys::Oid, pairs: &str, asked: PairQuery<'_>) -> Result<()> {
     let mismatch = |message| SqlError::new(PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH, message);
     let &[left, right, similarity, ..] = types else {
         let message =

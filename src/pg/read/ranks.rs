@@ -2,10 +2,10 @@
 
 use pgrx::pg_sys;
 
-use super::source::Source;
+use super::source::DocumentSource;
 use crate::pg::query::Query;
-use crate::pg::query::cursor::Cursor;
-use crate::pg::query::ids::Ids;
+use crate::pg::query::cursor::OpenCursor;
+use crate::pg::query::ids::RowIds;
 use crate::pg::server::error::Result;
 use crate::pg::server::values::value;
 
@@ -13,14 +13,14 @@ use crate::pg::server::values::value;
 /// lists the rows in the order of their ids, and `best` receives the ranks in the same order.
 pub(crate) fn read_ranks(
     sql: &str,
-    source: &Source,
-    ids: &Ids,
+    source: &DocumentSource,
+    ids: &RowIds,
     order: &[u32],
     best: &mut [i64],
 ) -> Result<()> {
     const ROWS_A_FETCH: usize = 1 << 10;
     let query = Query { relations: &[source.oid], ..Query::new(sql) };
-    Cursor::open(&query, [ids.type_oid(), pg_sys::INT8OID])?.for_each(ROWS_A_FETCH, |[id, rank]| {
+    OpenCursor::open(&query, [ids.type_oid(), pg_sys::INT8OID])?.for_each(ROWS_A_FETCH, |[id, rank]| {
         let (Some(id), Some(rank)) = (id, rank) else { return Ok(()) };
         // SAFETY: the cursor checked that ids are of their type, and ranks bigint.
         unsafe {

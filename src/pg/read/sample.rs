@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 use pgrx::pg_sys;
 use pgrx::{FromDatum, IntoDatum};
 
-use super::source::Source;
+use super::source::DocumentSource;
 use crate::pg::query::{Parameter, Query};
 use crate::pg::server::error::Result;
 use crate::pg::server::processor_time::processor_seconds;
@@ -17,7 +17,7 @@ const HASH_BITS: u32 = 30;
 /// The sample of a call: the number of all documents, and the limit of the hashes of the sampled
 /// documents.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sample {
+pub(crate) struct CallSample {
     /// The number of all documents.
     pub documents: u64,
     below: i64,
@@ -33,10 +33,10 @@ pub(crate) enum Hash {
     OfValue,
 }
 
-impl Sample {
+impl CallSample {
     /// Decides on the sample of a source: `asked` documents on average, or the hundredth part, at
     /// least 25,000 and at most 100,000 documents. It counts the rows of the source.
-    pub(crate) fn new(source: &Source, asked: Option<NonZeroU64>) -> Result<Self> {
+    pub(crate) fn new(source: &DocumentSource, asked: Option<NonZeroU64>) -> Result<Self> {
         const LEAST: u64 = 25_000;
         const MOST: u64 = 100_000;
         let documents = count(source, None)?;
@@ -46,7 +46,7 @@ impl Sample {
 
     /// Decides on a sample of `wanted` documents on average, chosen by a hash. `counted` is the
     /// number of all documents, if it is known.
-    pub(crate) fn by(source: &Source, by: Hash, wanted: u64, counted: Option<u64>) -> Result<Self> {
+    pub(crate) fn by(source: &DocumentSource, by: Hash, wanted: u64, counted: Option<u64>) -> Result<Self> {
         let documents = counted.map_or_else(|| count(source, None), Ok)?;
         Ok(Self { documents, below: 1 << HASH_BITS, by }.at_most(wanted))
     }
@@ -64,7 +64,7 @@ impl Sample {
 
     /// Returns the SQL expression for the hash of a row of a source, and the limit of the hashes of
     /// the sample.
-    pub(crate) fn hash(self, source: &Source) -> (String, i64) {
+    pub(crate) fn hash(self, source: &DocumentSource) -> (String, i64) {
         (hash(source, self.by), self.below)
     }
 
@@ -79,7 +79,7 @@ impl Sample {
     }
 
     /// Restricts a source to the sample.
-    pub(crate) fn of(self, source: &Source) -> Source {
+    pub(crate) fn of(self, source: &DocumentSource) -> DocumentSource {
         match self.has_all() {
             true => source.clone(),
             false => source.only(&is_chosen(source, self.by), &[self.limit()], &[]),
@@ -88,7 +88,7 @@ impl Sample {
 
     /// Returns the processor seconds of finding the rows of the sample among all rows, without
     /// reading their documents: none if the sample has all rows. Otherwise it reads all rows again.
-    pub(crate) fn find_seconds(self, source: &Source) -> Result<f64> {
+    pub(crate) fn find_seconds(self, source: &DocumentSource) -> Result<f64> {
         if self.has_all() {
             return Ok(0.0);
         }
@@ -121,7 +121,7 @@ impl Sample {
 }
 
 /// Returns the SQL expression for the hash of a row of a source.
-fn hash(source: &Source, by: Hash) -> String {
+fn hash(source: &DocumentSource, by: Hash) -> String {
     let hash = match by {
         Hash::OfText => format!(
             "pg_catalog.hashtextextended(({})::pg_catalog.text COLLATE pg_catalog.\"C\", 7::pg_catalog.int8)",
@@ -135,12 +135,12 @@ fn hash(source: &Source, by: Hash) -> String {
 }
 
 /// Returns the condition that a row of a source is in the sample.
-fn is_chosen(source: &Source, by: Hash) -> String {
+fn is_chosen(source: &DocumentSource, by: Hash) -> String {
     format!("{} OPERATOR(pg_catalog.<) $1", hash(source, by))
 }
 
 /// Counts the rows of a source: all, or those of a sample that have a document.
-fn count(source: &Source, of: Option<Sample>) -> Result<u64> {
+fn count(source: &DocumentSource, of: Option<CallSample>) -> Result<u64> {
     let sql = match of {
         None => format!("SELECT pg_catalog.count(*) FROM {} AS d", source.table),
         // The rows of the table are read for the column, also if an index has the ids.
@@ -151,7 +151,7 @@ fn count(source: &Source, of: Option<Sample>) -> Result<u64> {
             is_chosen(source, sample.by)
         ),
     };
-    let (relations, limit) = ([source.oid], of.map(Sample::limit));
+    let (relations, limit) = ([source.oid], of.map(CallSample::limit));
     let query = Query { relations: &relations, parameters: limit.as_slice(), ..Query::new(&sql) };
     let rows = query.run([pg_sys::INT8OID])?.first.and_then(|[rows]| rows);
     // SAFETY: the query was checked to return a bigint.

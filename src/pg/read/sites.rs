@@ -5,8 +5,8 @@ use std::borrow::Cow;
 
 use pgrx::pg_sys;
 
-use super::source::Source;
-use crate::pg::query::ids::Ids;
+use super::source::DocumentSource;
+use crate::pg::query::ids::RowIds;
 use crate::pg::server::error::Result;
 use neardup_core::executor::Executor;
 use neardup_core::methods::sites::Sites;
@@ -17,18 +17,18 @@ pub(crate) struct ReadSites {
     /// The sites.
     pub sites: Sites,
     /// The value of each text that is a site, if sites are compared by their values.
-    values: Option<Ids>,
+    values: Option<RowIds>,
 }
 
 impl ReadSites {
     /// Starts without rows. Sites are compared by their values if those of all sources can be
     /// compared, and equal values may be written in different ways.
-    pub(super) fn new(sources: [Option<&Source>; 2]) -> Self {
+    pub(super) fn new(sources: [Option<&DocumentSource>; 2]) -> Self {
         let mut equalities = sources.into_iter().flatten().map(|source| source.site_equality);
         let first = equalities.next().flatten();
         let values = first
             .filter(|_| equalities.all(|other| other == first))
-            .map(|(type_oid, collation)| Ids::of_column(type_oid, collation));
+            .map(|(type_oid, collation)| RowIds::of_column(type_oid, collation));
         Self { values, ..Self::default() }
     }
 
@@ -59,6 +59,6 @@ impl ReadSites {
 
     /// Returns the number of bytes of the values on the heap.
     pub(super) fn bytes(&self) -> usize {
-        self.values.as_ref().map_or(0, Ids::bytes)
+        self.values.as_ref().map_or(0, RowIds::bytes)
     }
 }

@@ -6,8 +6,8 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 
 use super::packed::source_document;
 use crate::pg::query::Parameter;
-use crate::pg::query::column::Column;
-use crate::pg::query::decode::Kind;
+use crate::pg::query::column::UserColumn;
+use crate::pg::query::decode::ColumnContent;
 use crate::pg::query::names::qualified_type;
 use crate::pg::query::relation::Relation;
 use crate::pg::server::call::varlena_bytes;
@@ -23,7 +23,7 @@ pub(super) const NONE: &str = "NULL::pg_catalog.text";
 
 /// A query for ids and documents.
 #[derive(Debug, Clone)]
-pub(crate) struct Source {
+pub(crate) struct DocumentSource {
     pub(super) sql: String,
     /// The values of the query's parameters, and further relations that it names.
     pub(super) parameters: Vec<Parameter>,
@@ -50,7 +50,7 @@ pub(crate) struct Source {
     /// The type and the collation by which sites are compared, if not as texts.
     pub site_equality: Option<(pg_sys::Oid, pg_sys::Oid)>,
     /// The kind of documents.
-    pub kind: Kind,
+    pub kind: ColumnContent,
     /// The name of the relation, for messages.
     pub relation: String,
     /// Set if rows come without delay: directly from a table, with no call of a user's function.
@@ -72,48 +72,49 @@ pub(crate) struct Source {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ColumnRequest<'a> {
     /// The column of the ids.
-    pub id: &'a Column,
+    pub id: &'a UserColumn,
     /// The SQL argument that names the column of the ids.
     pub id_argument: &'static str,
     /// The requested type of the ids.
     pub id_type: pg_sys::Oid,
     /// The column of the documents.
-    pub text: &'a Column,
+    pub text: &'a UserColumn,
     /// A text-search configuration that parses the documents.
     pub tsearch: Option<pg_sys::Oid>,
     /// The normalization form of the documents.
     pub normalize: Option<Normalization>,
     /// The column of sites.
-    pub site: Option<&'a Column>,
+    pub site: Option<&'a UserColumn>,
     /// Set if texts are HTML pages whose text is wanted; holds the column of their URLs.
-    pub pages: Option<Option<&'a Column>>,
+    pub pages: Option<Option<&'a UserColumn>>,
 }
 
-impl Source {
+impl DocumentSource {
     /// Makes the query for the documents of a relation.
     pub(crate) fn new(relation: &Relation, asked: ColumnRequest<'_>) -> Result<Self> {
         let ColumnRequest { id, id_argument, id_type, text, tsearch, normalize, site, pages } = asked;
-        let kind = Kind::of(text.base_type);
+        let kind = ColumnContent::of(text.base_type);
         let column = format!("d.{}", text.quoted()?);
         let text_of_row = match normalize {
             None => format!("{column}::pg_catalog.text"),
             Some(form) => format!("pg_catalog.normalize({column}::pg_catalog.text, '{}')", form.name()),
         };
         let document = match (kind, tsearch) {
-            (Kind::Text, None) => text_of_row,
-            (Kind::Text, Some(configuration)) => format!(
+            (ColumnContent::Text, None) => text_of_row,
+            (ColumnContent::Text, Some(configuration)) => format!(
                 "pg_catalog.to_tsvector('{}'::pg_catalog.regconfig, {text_of_row})",
                 configuration.to_u32()
             ),
-            (Kind::Tokens, _) => format!("{column}::pg_catalog.text[]"),
-            (Kind::Numbers, _) => format!("{column}::pg_catalog.int8[]"),
-            (Kind::Vector, _) => format!("{column}::pg_catalog.tsvector"),
+            (ColumnContent::Tokens, _) => format!("{column}::pg_catalog.text[]"),
+            (ColumnContent::Numbers, _) => format!("{column}::pg_catalog.int8[]"),
+            (ColumnContent::Vector, _) => format!("{column}::pg_catalog.tsvector"),
             // A domain is cast to its base type.
-            (Kind::Sketches(_, of), _) => format!("{column}::{}", qualified_type(of)),
+            (ColumnContent::Sketches(_, of), _) => format!("{column}::{}", qualified_type(of)),
         };
-        let as_text = |column: &Column| Ok::<_, SqlError>(format!("d.{}::pg_catalog.text", column.quoted()?));
+        let as_text =
+            |column: &UserColumn| Ok::<_, SqlError>(format!("d.{}::pg_catalog.text", column.quoted()?));
         let site_text = site.map_or_else(|| Ok(NONE.to_owned()), as_text)?;
-        let site_equality = site.and_then(Column::equality);
+        let site_equality = site.and_then(UserColumn::equality);
         let site_value = match site.zip(site_equality) {
             None => NONE.to_owned(),
             Some((site, (of, _))) => format!("d.{}::{}", site.quoted()?, qualified_type(of)),
@@ -142,7 +143,7 @@ impl Source {
             text_column: text.name.clone(),
             column,
             table: relation.qualified.clone(),
-            kind: if tsearch.is_some() { Kind::Vector } else { kind },
+            kind: if tsearch.is_some() { ColumnContent::Vector } else { kind },
             relation: relation.shown.clone(),
             // The index of the primary key has the collation of the column.
             has_key: relation.is_key(id) && id.collated().is_empty(),
@@ -151,9 +152,9 @@ impl Source {
                 && normalize.is_none()
                 && (text.is_plain_text() || kind.sketches().is_some())
                 && (id.is_integer() || id.base_type == id_type)
-                && site.is_none_or(Column::is_plain_text)
+                && site.is_none_or(UserColumn::is_plain_text)
                 && site_equality.is_none()
-                && pages.flatten().is_none_or(Column::is_plain_text),
+                && pages.flatten().is_none_or(UserColumn::is_plain_text),
             id_column: id.name.clone(),
             site_column: site.map(|site| site.name.clone()),
             are_pages: pages.is_some(),

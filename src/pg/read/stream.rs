@@ -4,10 +4,10 @@ use pgrx::{PgMemoryContexts, check_for_interrupts, pg_sys};
 
 use super::expected::{stored_bytes, times_read};
 use super::sites::ReadSites;
-use super::source::Source;
+use super::source::DocumentSource;
 use crate::pg::query::Query;
-use crate::pg::query::cursor::Cursor;
-use crate::pg::query::ids::Ids;
+use crate::pg::query::cursor::OpenCursor;
+use crate::pg::query::ids::RowIds;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::Result;
 use neardup_core::error::Error;
@@ -17,25 +17,25 @@ use neardup_core::sketches::stored::SketchReader;
 
 const DOING: &str = "reading documents";
 
-impl Source {
+impl DocumentSource {
     /// Starts to read.
-    pub(crate) fn stream(&self) -> Result<Stream<'_>> {
+    pub(crate) fn stream(&self) -> Result<DocumentStream<'_>> {
         let Self { sql, parameters, relations, .. } = self;
         let query = Query { parameters, relations, ..Query::new(sql) };
         let site_type = self.site_equality.map_or(pg_sys::TEXTOID, |(of, _)| of);
         let types = [self.id_type, self.kind.type_oid(), pg_sys::TEXTOID, pg_sys::TEXTOID, site_type];
-        let cursor = Cursor::open(&query, types)?;
+        let cursor = OpenCursor::open(&query, types)?;
         let context = PgMemoryContexts::new("neardup: documents");
-        Ok(Stream { source: self, context, cursor, rows: 16, stored: 0, ended: false })
+        Ok(DocumentStream { source: self, context, cursor, rows: 16, stored: 0, ended: false })
     }
 }
 
 /// The documents of a source in the order in which they arrive.
-pub(crate) struct Stream<'a> {
-    source: &'a Source,
+pub(crate) struct DocumentStream<'a> {
+    source: &'a DocumentSource,
     /// The memory context of detoasted copies, which are freed when their rows are done.
     context: PgMemoryContexts,
-    cursor: Cursor<5>,
+    cursor: OpenCursor<5>,
     rows: usize,
     /// The number of bytes that the documents so far take where they are stored.
     stored: usize,
@@ -43,7 +43,7 @@ pub(crate) struct Stream<'a> {
     pub ended: bool,
 }
 
-impl Stream<'_> {
+impl DocumentStream<'_> {
     /// Returns how many times the documents of the source are those of the `rows` that were read.
     pub(super) fn times_read(&self, rows: usize) -> f64 {
         times_read(&self.cursor, self.source.oid, rows, self.stored)
@@ -56,7 +56,7 @@ impl Stream<'_> {
     pub(crate) fn fetch(
         &mut self,
         documents: &mut Vec<(u32, SourceDocument)>,
-        ids: &mut Ids,
+        ids: &mut RowIds,
         sites: &mut Option<ReadSites>,
         sketches: &mut SketchReader,
     ) -> Result<usize> {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::example::{Example, literal, such_as};
 use super::features::spec_of;
 use super::options::{self, ByName, ColumnName, OfAll, Options};
-use super::tokenizer::{HTML, Pages, parse_tokenizer};
+use super::tokenizer::{HTML, HtmlPages, parse_tokenizer};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::normalization::Normalization;
@@ -42,7 +42,7 @@ pub(crate) struct Arguments<'a> {
     pub(crate) multiset: Option<bool>,
     pub(crate) tsearch: Option<pg_sys::Oid>,
     /// Set if the documents are HTML pages whose text is compared.
-    pub(crate) pages: Option<Pages>,
+    pub(crate) pages: Option<HtmlPages>,
     pub(crate) max_pairs: Option<u64>,
     /// The normalization form of the texts, if one was asked for.
     pub(crate) normalize: Option<Normalization>,
@@ -222,7 +222,7 @@ impl Arguments<'_> {
     pub(crate) fn pages(&mut self, url: Option<ColumnName>, how: &str) -> Result<()> {
         let example = self.example.with("tokenizer", literal(HTML));
         let asked = self.tokenizer.take();
-        self.pages = Pages::of(asked.as_deref(), url, &example)?;
+        self.pages = HtmlPages::of(asked.as_deref(), url, &example)?;
         if let (Some(name), None) = (asked, &self.pages) {
             let message =
                 format!("method \"{}\" {how}: tokenizer \"{name}\" is not used, only html is", self.method);

@@ -4,13 +4,13 @@
 use std::fmt;
 
 pub(crate) use crate::pg::query::names::literal;
-use neardup_core::runs::Parameters;
+use neardup_core::runs::RunParameters;
 
 /// The functions whose second argument is a number of tokens, rows or pairs and not a threshold,
 /// and which have a form with a text in the third place; and a usual number.
 const OF_NUMBERS: [(&str, f64); 4] = [
-    ("repeated_runs", Parameters::LEAST as f64),
-    ("cut_repeats", Parameters::LEAST as f64),
+    ("repeated_runs", RunParameters::LEAST as f64),
+    ("cut_repeats", RunParameters::LEAST as f64),
     ("nearest", 10.0),
     ("suggest_pairs", 100.0),
 ];

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::example::{Example, literal, such_as};
-use super::options::{self, Bound, ColumnName, LISTED, Options, Whole, whole};
+use super::options::{self, Bound, ColumnName, LISTED, Options, WholeNumber, whole};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::error::Result as CoreResult;
 use neardup_core::features::imatch::IdfRange;
@@ -34,8 +34,8 @@ pub(crate) fn spec_of(
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct SpotOptions {
     antecedents: Option<AntecedentWords>,
-    chain: Option<Whole<1, 100>>,
-    distance: Option<Whole<1, 100>>,
+    chain: Option<WholeNumber<1, 100>>,
+    distance: Option<WholeNumber<1, 100>>,
 }
 
 impl Options for SpotOptions {}
@@ -69,7 +69,8 @@ impl SpotOptions {
     pub(super) fn spec(self, example: &Example) -> Result<SpotSpec> {
         let default = SpotSpec::default();
         // The value is at most 100.
-        let length = |given: Option<Whole<1, 100>>, default| given.map_or(default, |length| length.0 as u32);
+        let length =
+            |given: Option<WholeNumber<1, 100>>, default| given.map_or(default, |length| length.0 as u32);
         let spec = SpotSpec {
             antecedents: self.antecedents.map_or(Antecedents::Common, |words| words.0),
             chain: length(self.chain, default.chain),
@@ -92,7 +93,7 @@ pub(super) struct PassageOptions {
     /// The maximum number of sentences that may be similar to one sentence.
     pub max_similar: Option<options::Count>,
     /// The maximum number of differing characters across which a passage can grow at one place.
-    pub max_gap: Option<Whole<0, 100>>,
+    pub max_gap: Option<WholeNumber<0, 100>>,
     /// The minimum width of a passage.
     pub min_width: Option<options::Number>,
     /// The column with the URLs of the pages.
@@ -100,8 +101,8 @@ pub(super) struct PassageOptions {
     lo: Option<Bound>,
     hi: Option<Bound>,
     antecedents: Option<AntecedentWords>,
-    chain: Option<Whole<1, 100>>,
-    distance: Option<Whole<1, 100>>,
+    chain: Option<WholeNumber<1, 100>>,
+    distance: Option<WholeNumber<1, 100>>,
 }
 
 impl Options for PassageOptions {

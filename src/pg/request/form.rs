@@ -8,7 +8,7 @@ use pgrx::pg_sys::{self, Datum};
 use pgrx::{FromDatum, IntoDatum};
 use serde_json::Value;
 
-use crate::pg::server::call::{Call, declared_otherwise, is_null};
+use crate::pg::server::call::{FunctionCall, declared_otherwise, is_null};
 use crate::pg::server::error::Result;
 
 /// Declares the arguments with their names in SQL.
@@ -89,7 +89,7 @@ use Argument::*;
 
 /// An SQL function with its name and its arguments.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Form {
+pub(crate) struct FunctionForm {
     /// The name of the function, for messages.
     pub name: &'static str,
     /// All arguments, including the argument for the type of the ids.
@@ -104,12 +104,12 @@ macro_rules! forms {
     ($($form:ident = $name:literal [$($argument:ident),* $(,)?],)*) => {
         $(
             #[doc = concat!("`", $name, "`")]
-            pub(crate) const $form: Form = Form { name: $name, arguments: &[$($argument),*], is_typed: false };
+            pub(crate) const $form: FunctionForm = FunctionForm { name: $name, arguments: &[$($argument),*], is_typed: false };
         )*
 
         /// All functions, for the test.
         #[cfg(all(feature = "pg_test", not(test)))]
-        pub(crate) const ALL: &[Form] = &[$($form),*];
+        pub(crate) const ALL: &[FunctionForm] = &[$($form),*];
     };
 }
 
@@ -166,7 +166,7 @@ forms! {
     CLUSTER_LINKS = "cluster_links" [Pairs, IdType, Links],
 }
 
-impl Form {
+impl FunctionForm {
     /// Returns the function with the same name that has an argument for the type of the ids.
     #[must_use]
     pub(crate) const fn typed(self) -> Self {
@@ -208,16 +208,16 @@ impl Form {
 
     /// Wraps arguments that do not come from a call.
     pub(crate) const fn with(self, kept: &KeptArguments) -> Named<'_> {
-        Named { values: Values::Kept(kept), form: self, method: None }
+        Named { values: ArgumentSource::Kept(kept), form: self, method: None }
     }
 
     /// Wraps a call of the function.
-    pub(crate) fn of(self, call: Call) -> Named<'static> {
+    pub(crate) fn of(self, call: FunctionCall) -> Named<'static> {
         let (name, has, declared) = (self.name, self.arguments().count(), call.count());
         if declared != has {
             declared_otherwise(format!("{name} has {has} arguments, declared with {declared}")).raise();
         }
-        Named { values: Values::Call(call), form: self, method: None }
+        Named { values: ArgumentSource::Call(call), form: self, method: None }
     }
 }
 
@@ -268,16 +268,16 @@ impl KeptArguments {
 
 /// The source from which the values of arguments are read.
 #[derive(Debug, Clone, Copy)]
-enum Values<'a> {
-    Call(Call),
+enum ArgumentSource<'a> {
+    Call(FunctionCall),
     Kept(&'a KeptArguments),
 }
 
 /// The arguments of a call by name. An argument that the function does not have is treated as NULL.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Named<'a> {
-    values: Values<'a>,
-    form: Form,
+    values: ArgumentSource<'a>,
+    form: FunctionForm,
     /// The method that replaces the given one and its options, if there is one.
     method: Option<&'static str>,
 }
@@ -293,8 +293,8 @@ impl Named<'_> {
     pub(crate) fn get<T: FromDatum>(self, argument: Argument) -> Option<T> {
         let place = self.form.place(argument)?;
         match self.values {
-            Values::Call(call) => call.get(place),
-            Values::Kept(kept) => {
+            ArgumentSource::Call(call) => call.get(place),
+            ArgumentSource::Kept(kept) => {
                 let datum = kept.datum(argument)?;
                 // SAFETY: the datum has the type that SQL declares for this argument.
                 unsafe { T::from_datum(datum, false) }
@@ -309,20 +309,20 @@ impl Named<'_> {
             return Ok(self.method.map(Cow::Borrowed));
         }
         match self.values {
-            Values::Call(call) => call.name(place),
-            Values::Kept(kept) => Ok(kept.text(argument).map(|text| Cow::Owned(text.to_owned()))),
+            ArgumentSource::Call(call) => call.name(place),
+            ArgumentSource::Kept(kept) => Ok(kept.text(argument).map(|text| Cow::Owned(text.to_owned()))),
         }
     }
 
     /// Reports whether the arguments come from a call of the function.
     pub(crate) fn is_call(self) -> bool {
-        matches!(self.values, Values::Call(_))
+        matches!(self.values, ArgumentSource::Call(_))
     }
 
     /// Reports whether the caller gave an argument whose value is NULL. If `unless_literal` is set,
     /// a NULL that is written as such does not count: it may be needed to reach a later argument.
     pub(crate) fn is_null(self, argument: Argument, unless_literal: bool) -> bool {
-        let (Some(place), Values::Call(call)) = (self.form.place(argument), self.values) else {
+        let (Some(place), ArgumentSource::Call(call)) = (self.form.place(argument), self.values) else {
             return false;
         };
         call.datum(place).is_none() && call.is_given(place, unless_literal)
@@ -339,15 +339,15 @@ impl Named<'_> {
             return Ok(None);
         };
         match self.values {
-            Values::Call(call) => call.json(place, argument.name()),
-            Values::Kept(kept) => Ok(kept.options.clone().filter(|_| argument == Options)),
+            ArgumentSource::Call(call) => call.json(place, argument.name()),
+            ArgumentSource::Kept(kept) => Ok(kept.options.clone().filter(|_| argument == Options)),
         }
     }
 
     /// Returns the type of the ids, if the function has an argument for it. This is the actual type
     /// of the argument, which is polymorphic.
     pub(crate) fn id_type(self) -> Option<pg_sys::Oid> {
-        let Values::Call(call) = self.values else { return None };
+        let ArgumentSource::Call(call) = self.values else { return None };
         self.form.place(IdType).map(|place| call.type_of(place as i32))
     }
 }

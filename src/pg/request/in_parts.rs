@@ -121,7 +121,7 @@ impl MethodCall {
                 shingle: self.shingle,
                 tokenizer: self.tokenizer.map(Cow::Owned),
             };
-            let passages::Arguments { parameters, .. } = passages::wanted(given, &mut example)?;
+            let passages::PassageArguments { parameters, .. } = passages::wanted(given, &mut example)?;
             return Ok(Described::Passages(SharedPassages::new(parameters)));
         }
         let Some((name, parse)) = methods::find(&self.method) else {

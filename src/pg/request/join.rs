@@ -7,17 +7,17 @@ use pgrx::pg_sys;
 
 use super::arguments::Arguments;
 use super::example::{Example, literal, such_as};
-use super::form::{Argument, Form, KeptArguments, NEAR_DUPLICATES, Named};
+use super::form::{Argument, FunctionForm, KeptArguments, NEAR_DUPLICATES, Named};
 use super::methods::{self, stored};
 use super::nearest::did_you_mean;
 use super::options::{ByName, at_least_one};
 use super::tables::{Tables, Treatment};
 use super::tokenizer::HTML;
-use crate::pg::query::column::Column;
-use crate::pg::query::decode::Kind;
+use crate::pg::query::column::UserColumn;
+use crate::pg::query::decode::ColumnContent;
 use crate::pg::read::documents::ServerReading;
-use crate::pg::read::source::Source;
-use crate::pg::server::call::Call;
+use crate::pg::read::source::DocumentSource;
+use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::methods::Method;
 
@@ -27,9 +27,9 @@ pub(crate) struct Request {
     /// The name of the function, for messages.
     pub name: &'static str,
     /// The documents of the only table, or of the left table.
-    pub left: Source,
+    pub left: DocumentSource,
     /// The documents of the right table.
-    pub right: Option<Source>,
+    pub right: Option<DocumentSource>,
     /// The type of the ids.
     pub id_type: pg_sys::Oid,
     /// The name of the method.
@@ -47,7 +47,7 @@ pub(crate) struct Request {
 impl Request {
     /// Reads the arguments of a call. Each valid argument becomes part of the example in the hint
     /// for the next invalid one.
-    pub(crate) fn new(call: Call, form: Form) -> Result<Self> {
+    pub(crate) fn new(call: FunctionCall, form: FunctionForm) -> Result<Self> {
         let given = form.of(call);
         Self::of_named(given, form, given.id_type())
     }
@@ -60,11 +60,11 @@ impl Request {
 
     /// Reads the arguments of a call of a function that takes ids of any type, such as
     /// `near_duplicates_plan`.
-    pub(crate) fn of_any_id(given: Named<'_>, form: Form) -> Result<Self> {
+    pub(crate) fn of_any_id(given: Named<'_>, form: FunctionForm) -> Result<Self> {
         Self::of_named(given, form, None)
     }
 
-    fn of_named(given: Named<'_>, form: Form, id_type: Option<pg_sys::Oid>) -> Result<Self> {
+    fn of_named(given: Named<'_>, form: FunctionForm, id_type: Option<pg_sys::Oid>) -> Result<Self> {
         let tables = Tables::open(given, form, id_type)?;
         let columns = tables.columns()?;
         let id_type = tables.id_type.unwrap_or(pg_sys::INT8OID);
@@ -145,7 +145,7 @@ impl Request {
     }
 
     /// Prepares to read documents in place of those of the only table.
-    pub(crate) fn reading_of<'a>(&self, documents: &'a Source) -> ServerReading<'a> {
+    pub(crate) fn reading_of<'a>(&self, documents: &'a DocumentSource) -> ServerReading<'a> {
         ServerReading::of(self.name, documents, None, self.id_type)
     }
 
@@ -168,7 +168,7 @@ pub(super) fn of_words(example: &Example, tokenizer: Option<&str>) -> Example {
 type NamedColumn = (Cow<'static, str>, Argument);
 
 /// Returns the column of sites of each relation, if there is one.
-fn columns_of_sites(given: Named<'_>, form: Form) -> Result<Vec<Option<NamedColumn>>> {
+fn columns_of_sites(given: Named<'_>, form: FunctionForm) -> Result<Vec<Option<NamedColumn>>> {
     let mut sites: Vec<Option<NamedColumn>> = Vec::new();
     for (_, argument) in form.relations().iter().zip([Argument::SiteColumn, Argument::RightSiteColumn]) {
         // Unless the caller names the column of the right table, it has the same name as the column
@@ -180,13 +180,13 @@ fn columns_of_sites(given: Named<'_>, form: Form) -> Result<Vec<Option<NamedColu
 }
 
 /// Returns the name of a column that holds ready-made tokens or sketches, if there is one.
-pub(super) fn made_tokens(columns: &[(&Column, &Column)]) -> Option<String> {
-    let made = columns.iter().find(|(_, text)| Kind::of(text.base_type) != Kind::Text);
+pub(super) fn made_tokens(columns: &[(&UserColumn, &UserColumn)]) -> Option<String> {
+    let made = columns.iter().find(|(_, text)| ColumnContent::of(text.base_type) != ColumnContent::Text);
     made.map(|(_, column)| column.name.clone())
 }
 
 /// Refuses a column of sketches. A function without options makes no use of sketches.
-pub(super) fn refuse_sketches(columns: &[(&Column, &Column)], form: Form) -> Result<()> {
+pub(super) fn refuse_sketches(columns: &[(&UserColumn, &UserColumn)], form: FunctionForm) -> Result<()> {
     let Some((_, column)) = stored::kind_of(columns)? else { return Ok(()) };
     let message =
         format!("column \"{}\" holds sketches, and {} reads texts or tokens", column.name, form.name);
@@ -195,7 +195,7 @@ pub(super) fn refuse_sketches(columns: &[(&Column, &Column)], form: Form) -> Res
 
 /// Refuses a normalization of columns that hold no texts, and of HTML, whose markup it could
 /// change.
-pub(super) fn refuse_normalization(columns: &[(&Column, &Column)], are_pages: bool) -> Result<()> {
+pub(super) fn refuse_normalization(columns: &[(&UserColumn, &UserColumn)], are_pages: bool) -> Result<()> {
     if let Some(made) = made_tokens(columns) {
         let message = format!("column \"{made}\" holds no texts, so they cannot be normalized");
         return Err(SqlError::parameter(message));

@@ -23,6 +23,6 @@ pub(crate) use example::such_as;
 pub(crate) use join::{Request, no_normalization_of_pages};
 pub(crate) use nearest_of_each::NearestRequest;
 pub(crate) use options::at_least_one;
-pub(crate) use passages::{Arguments, PassageRequest, RawArguments, wanted};
+pub(crate) use passages::{PassageArguments, PassageRequest, RawArguments, wanted};
 pub(crate) use runs::{RunsRequest, plain_tokenizer};
-pub(crate) use tokenizer::Pages;
+pub(crate) use tokenizer::HtmlPages;

@@ -7,14 +7,14 @@ use serde::Deserialize;
 
 use super::arguments::Arguments;
 use super::example::{literal, such_as};
-use super::form::{Argument, Form, Named};
+use super::form::{Argument, FunctionForm, Named};
 use super::join::{made_tokens, refuse_normalization, refuse_sketches};
 use super::methods::{self, sets};
 use super::options::{self, NormalizationForm, Options};
 use super::tables::{Tables, Treatment};
 use super::tokenizer::HTML;
-use crate::pg::read::source::Source;
-use crate::pg::server::call::Call;
+use crate::pg::read::source::DocumentSource;
+use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::normalization::Normalization;
@@ -26,7 +26,7 @@ pub(crate) struct NearestRequest {
     /// The name of the function, for messages.
     pub name: &'static str,
     /// The documents.
-    pub source: Source,
+    pub source: DocumentSource,
     /// The type of the ids.
     pub id_type: pg_sys::Oid,
     /// The rules that turn documents into sets.
@@ -45,7 +45,7 @@ const MOST: i32 = 10_000;
 
 impl NearestRequest {
     /// Reads the arguments of a call.
-    pub(crate) fn new(call: Call, form: Form) -> Result<Self> {
+    pub(crate) fn new(call: FunctionCall, form: FunctionForm) -> Result<Self> {
         let given = form.of(call);
         let tables = Tables::open(given, form, given.id_type())?;
         let columns = tables.columns()?;

@@ -189,9 +189,9 @@ values! {
 /// A whole number within a range.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(try_from = "Value")]
-pub(crate) struct Whole<const LEAST: i64, const MOST: i64>(pub i64);
+pub(crate) struct WholeNumber<const LEAST: i64, const MOST: i64>(pub i64);
 
-impl<const LEAST: i64, const MOST: i64> TryFrom<Value> for Whole<LEAST, MOST> {
+impl<const LEAST: i64, const MOST: i64> TryFrom<Value> for WholeNumber<LEAST, MOST> {
     type Error = String;
 
     fn try_from(value: Value) -> std::result::Result<Self, String> {

@@ -8,15 +8,16 @@ use serde_json::Value;
 use super::example::{Example, literal, such_as};
 use super::features::{PassageOptions, known};
 use super::form::{
-    Argument, Form, KeptArguments, NEAR_DUPLICATES, NEAR_DUPLICATES_BETWEEN, Named, PARTIAL_DUPLICATES,
+    Argument, FunctionForm, KeptArguments, NEAR_DUPLICATES, NEAR_DUPLICATES_BETWEEN, Named,
+    PARTIAL_DUPLICATES,
 };
 use super::join::of_words;
 use super::options::{self, at_least_one};
 use super::tables::{Tables, Treatment};
-use super::tokenizer::{HTML, Pages};
-use crate::pg::query::decode::Kind;
-use crate::pg::read::source::Source;
-use crate::pg::server::call::Call;
+use super::tokenizer::{HTML, HtmlPages};
+use crate::pg::query::decode::ColumnContent;
+use crate::pg::read::source::DocumentSource;
+use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::passages::Parameters;
 
@@ -26,9 +27,9 @@ pub(crate) struct PassageRequest {
     /// The name of the function, for messages.
     pub name: &'static str,
     /// The documents of the only table, or of the left table.
-    pub left: Source,
+    pub left: DocumentSource,
     /// The documents of the right table.
-    pub right: Option<Source>,
+    pub right: Option<DocumentSource>,
     /// The type of the ids.
     pub id_type: pg_sys::Oid,
     /// The parameters that define a passage.
@@ -46,7 +47,7 @@ pub(super) const THRESHOLD: f64 = 0.9;
 
 impl PassageRequest {
     /// Reads the arguments of a call.
-    pub(crate) fn new(call: Call, form: Form) -> Result<Self> {
+    pub(crate) fn new(call: FunctionCall, form: FunctionForm) -> Result<Self> {
         let given = form.of(call);
         Self::of_named(given, form, given.id_type())
     }
@@ -57,7 +58,7 @@ impl PassageRequest {
         Self::of_named(PARTIAL_DUPLICATES.with(arguments), PARTIAL_DUPLICATES, Some(id_type))
     }
 
-    fn of_named(given: Named<'_>, form: Form, id_type: Option<pg_sys::Oid>) -> Result<Self> {
+    fn of_named(given: Named<'_>, form: FunctionForm, id_type: Option<pg_sys::Oid>) -> Result<Self> {
         let tables = Tables::open(given, form, id_type)?;
         let columns = tables.columns()?;
         tables.tell_types(given, &columns);
@@ -66,15 +67,17 @@ impl PassageRequest {
         let whole = if form.relations().len() == 2 { NEAR_DUPLICATES_BETWEEN } else { NEAR_DUPLICATES };
         let tokenizer = given.text(Argument::Tokenizer)?;
         let of_words = of_words(&example, tokenizer.as_deref()).of(whole.name, example.id_type.clone());
-        if let Some((_, made)) = columns.iter().find(|(_, text)| Kind::of(text.base_type) != Kind::Text) {
-            let what = Kind::of(made.base_type).sketches().map_or("tokens", |_| "sketches");
+        if let Some((_, made)) =
+            columns.iter().find(|(_, text)| ColumnContent::of(text.base_type) != ColumnContent::Text)
+        {
+            let what = ColumnContent::of(made.base_type).sketches().map_or("tokens", |_| "sketches");
             let message =
                 format!("column \"{}\" holds {what} already made, which have no sentences", made.name);
             return Err(
                 SqlError::parameter(message).hint("Name a column of texts with text_column => \'…\'.")
             );
         }
-        let Arguments { parameters, pages } = wanted(RawArguments::new(given)?, &mut example)?;
+        let PassageArguments { parameters, pages } = wanted(RawArguments::new(given)?, &mut example)?;
         let max_passages = match given.get(Argument::MaxPassages) {
             None => None,
             Some(most) => Some(
@@ -126,15 +129,15 @@ impl RawArguments {
 }
 
 /// Checked arguments.
-pub(crate) struct Arguments {
+pub(crate) struct PassageArguments {
     /// The parameters that define a passage.
     pub parameters: Parameters,
     /// Set if texts are HTML pages.
-    pub pages: Option<Pages>,
+    pub pages: Option<HtmlPages>,
 }
 
 /// Checks the arguments, and adds the valid ones to the example.
-pub(crate) fn wanted(given: RawArguments, example: &mut Example) -> Result<Arguments> {
+pub(crate) fn wanted(given: RawArguments, example: &mut Example) -> Result<PassageArguments> {
     let default = Parameters::default();
     let threshold = given.threshold.unwrap_or(THRESHOLD);
     example.threshold = Some(THRESHOLD);
@@ -170,7 +173,7 @@ pub(crate) fn wanted(given: RawArguments, example: &mut Example) -> Result<Argum
     let min_width = read.min_width.map_or(default.min_width, |width| width.0);
     let with_html =
         if tokenizer.is_some() { example.clone() } else { example.with("tokenizer", literal(HTML)) };
-    let pages = Pages::of(tokenizer, read.url.clone(), &with_html)?;
+    let pages = HtmlPages::of(tokenizer, read.url.clone(), &with_html)?;
     let features = read.features(&name, given.shingle, example)?;
     // It is not known yet whether the relation has such a column.
     by_name.remove("url");
@@ -185,5 +188,5 @@ pub(crate) fn wanted(given: RawArguments, example: &mut Example) -> Result<Argum
         most_similar: u32::try_from(most_similar).unwrap_or(u32::MAX),
         min_width,
     };
-    Ok(Arguments { parameters, pages })
+    Ok(PassageArguments { parameters, pages })
 }

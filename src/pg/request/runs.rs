@@ -5,17 +5,17 @@ use std::borrow::Cow;
 use pgrx::pg_sys;
 
 use super::example::{Example, literal, such_as};
-use super::form::{Argument, Form, Named};
+use super::form::{Argument, FunctionForm, Named};
 use super::tables::{Tables, Treatment};
-use super::tokenizer::{HTML, Pages, parse_tokenizer};
-use crate::pg::query::decode::Kind;
-use crate::pg::read::source::Source;
-use crate::pg::server::call::Call;
+use super::tokenizer::{HTML, HtmlPages, parse_tokenizer};
+use crate::pg::query::decode::ColumnContent;
+use crate::pg::read::source::DocumentSource;
+use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::features::Tokenizer;
 use neardup_core::runs::cut::Cutting;
 use neardup_core::runs::units::Cut;
-use neardup_core::runs::{Parameters, Unit};
+use neardup_core::runs::{RunParameters, Unit};
 
 /// A search for repeated runs.
 #[derive(Debug)]
@@ -23,11 +23,11 @@ pub(crate) struct RunsRequest {
     /// The name of the function, for messages.
     pub name: &'static str,
     /// The documents.
-    pub source: Source,
+    pub source: DocumentSource,
     /// The type of the ids.
     pub id_type: pg_sys::Oid,
     /// The parameters that say what is repeated.
-    pub parameters: Parameters,
+    pub parameters: RunParameters,
     /// What is cut out.
     pub cutting: Cutting,
     /// The SQL expression for the weight of a row; the place in the row with the greatest weight
@@ -37,15 +37,17 @@ pub(crate) struct RunsRequest {
 
 impl RunsRequest {
     /// Reads the arguments of a call.
-    pub(crate) fn new(call: Call, form: Form) -> Result<Self> {
+    pub(crate) fn new(call: FunctionCall, form: FunctionForm) -> Result<Self> {
         let given = form.of(call);
         let tables = Tables::open(given, form, given.id_type())?;
         let columns = tables.columns()?;
         tables.tell_types(given, &columns);
         let id_type = tables.id_type.unwrap_or(pg_sys::INT8OID);
         let mut example = tables.example().unwrap_or_else(|| tables.bare_example());
-        if let Some((_, made)) = columns.iter().find(|(_, text)| Kind::of(text.base_type) != Kind::Text) {
-            let what = Kind::of(made.base_type).sketches().map_or("tokens", |_| "sketches");
+        if let Some((_, made)) =
+            columns.iter().find(|(_, text)| ColumnContent::of(text.base_type) != ColumnContent::Text)
+        {
+            let what = ColumnContent::of(made.base_type).sketches().map_or("tokens", |_| "sketches");
             let message =
                 format!("column \"{}\" holds {what} already made, which have no places in a text", made.name);
             return Err(SqlError::parameter(message).hint("Name a column of texts with text_column => '…'."));
@@ -104,9 +106,9 @@ fn at_least_one(given: Named<'_>, argument: Argument, default: u32, example: &Ex
 }
 
 /// Reads the parameters that say what is repeated. Valid arguments are added to the example.
-fn parameters(given: Named<'_>, example: &mut Example) -> Result<(Parameters, Option<Pages>)> {
-    let usual = Parameters::default();
-    let length: i32 = given.get(Argument::MinLength).unwrap_or(Parameters::LEAST as i32);
+fn parameters(given: Named<'_>, example: &mut Example) -> Result<(RunParameters, Option<HtmlPages>)> {
+    let usual = RunParameters::default();
+    let length: i32 = given.get(Argument::MinLength).unwrap_or(RunParameters::LEAST as i32);
     // A length below 1 is refused with the other parameters.
     let least = usize::try_from(length).unwrap_or(0);
     let unit = match given.text(Argument::Unit)?.as_deref() {
@@ -121,8 +123,9 @@ fn parameters(given: Named<'_>, example: &mut Example) -> Result<(Parameters, Op
         }
     };
     if let Unit::Window(least) = unit {
-        Parameters { unit, ..usual }.check().map_err(|_| {
-            let message = format!("min_length must be between 1 and {}, not {length}", Parameters::LONGEST);
+        RunParameters { unit, ..usual }.check().map_err(|_| {
+            let message =
+                format!("min_length must be between 1 and {}, not {length}", RunParameters::LONGEST);
             SqlError::parameter(message).hint(such_as(example))
         })?;
         example.threshold = Some(least as f64);
@@ -137,7 +140,7 @@ fn parameters(given: Named<'_>, example: &mut Example) -> Result<(Parameters, Op
     let min_share: Option<f64> = given.get(Argument::MinShare);
     // Who asks for what many documents have does not ask for what one document has twice.
     let asks_for_many = keep_none || min_share.is_some() || min_documents > usual.min_documents;
-    let parameters = Parameters {
+    let parameters = RunParameters {
         unit,
         tokenizer,
         min_tokens: at_least_one(given, Argument::MinTokens, usual.min_tokens as u32, example)? as usize,
@@ -153,14 +156,17 @@ fn parameters(given: Named<'_>, example: &mut Example) -> Result<(Parameters, Op
 }
 
 /// Returns the tokenizer for texts whose tokens have places.
-pub(crate) fn plain_tokenizer(name: Option<&str>, example: &Example) -> Result<(Tokenizer, Option<Pages>)> {
+pub(crate) fn plain_tokenizer(
+    name: Option<&str>,
+    example: &Example,
+) -> Result<(Tokenizer, Option<HtmlPages>)> {
     let (tokenizer, tsearch) = parse_tokenizer(name, example)?;
     if tsearch.is_some() {
         let message = "a text-search configuration tells no places in characters: tokenizer must be words, chars, \
                        whitespace or html";
         return Err(SqlError::parameter(message).hint(such_as(&example.with("tokenizer", literal("words")))));
     }
-    let pages = Pages::of(name.filter(|&name| name == HTML), None, example)?;
+    let pages = HtmlPages::of(name.filter(|&name| name == HTML), None, example)?;
     Ok((tokenizer, pages))
 }
 

@@ -5,22 +5,22 @@ use std::borrow::Cow;
 use pgrx::{PgSqlErrorCode, pg_sys};
 
 use super::example::{Example, literal, such_as};
-use super::form::{Argument, Form, Named};
-use super::tokenizer::{Pages, with_schema};
-use crate::pg::query::column::Column;
+use super::form::{Argument, FunctionForm, Named};
+use super::tokenizer::{HtmlPages, with_schema};
+use crate::pg::query::column::UserColumn;
 use crate::pg::query::ids::{self, becomes};
 use crate::pg::query::names::type_name;
 use crate::pg::query::relation::Relation;
-use crate::pg::read::source::{ColumnRequest, Source};
+use crate::pg::read::source::{ColumnRequest, DocumentSource};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::features::normalization::Normalization;
 
 /// The relations of a call.
 #[derive(Debug)]
 pub(super) struct Tables {
-    form: Form,
+    form: FunctionForm,
     /// The only relation, or the left and the right relation.
-    pub tables: Vec<Table>,
+    pub tables: Vec<RelationColumns>,
     /// The type of the ids, if the caller gave one.
     pub id_type: Option<pg_sys::Oid>,
     /// Set if the function takes ids of any type and has no argument for their type.
@@ -29,7 +29,7 @@ pub(super) struct Tables {
 
 /// A relation, the names of its columns that the caller gave, and the arguments for these names.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct RelationColumns {
     /// The relation.
     pub relation: Relation,
     id: (Argument, Option<Cow<'static, str>>),
@@ -43,9 +43,9 @@ const COLUMNS: [[Argument; 2]; 2] =
 
 impl Tables {
     /// Looks up the relations.
-    pub(super) fn open(given: Named<'_>, form: Form, id_type: Option<pg_sys::Oid>) -> Result<Self> {
+    pub(super) fn open(given: Named<'_>, form: FunctionForm, id_type: Option<pg_sys::Oid>) -> Result<Self> {
         let arguments = form.relations();
-        let mut tables: Vec<Table> = Vec::new();
+        let mut tables: Vec<RelationColumns> = Vec::new();
         for (&argument, columns) in arguments.iter().zip(COLUMNS) {
             let relation = given.need(argument).and_then(Relation::open).map_err(|error| {
                 let names = arguments.iter().map(|argument| argument.name().to_owned());
@@ -66,7 +66,7 @@ impl Tables {
             if is_title && text.1.is_none() && relation.named("title", "").is_ok() {
                 text.1 = Some(Cow::Borrowed("title"));
             }
-            tables.push(Table { relation, id, text });
+            tables.push(RelationColumns { relation, id, text });
         }
         if id_type.is_some_and(|of| !ids::exists(of)) {
             let message = "id_type is not a type";
@@ -83,14 +83,14 @@ impl Tables {
     /// Returns the type of the left table's ids. Returns `None` for integers, which need no type,
     /// and for a column that does not exist, which is refused later.
     fn id_type_of_column(&self) -> Option<pg_sys::Oid> {
-        let Table { relation, id: (argument, name), .. } = self.tables.first()?;
+        let RelationColumns { relation, id: (argument, name), .. } = self.tables.first()?;
         let id = relation.id_column(name.as_deref(), argument.name()).ok()?;
         (!id.is_integer()).then_some(id.base_type)
     }
 
     /// Tells the caller of a function that keys and values of JSON are compared alike, and that
     /// bytes are compared as they are written.
-    pub(super) fn tell_types(&self, given: Named<'_>, columns: &[(&Column, &Column)]) {
+    pub(super) fn tell_types(&self, given: Named<'_>, columns: &[(&UserColumn, &UserColumn)]) {
         for (_, column) in columns.iter().filter(|_| given.is_call()) {
             let (name, quoted) = (&column.name, column.quoted().unwrap_or_default());
             if column.is_json() {
@@ -114,17 +114,17 @@ impl Tables {
     /// configuration may then be in the schema of the only or left relation.
     pub(super) fn tokenizer(&self, given: Named<'_>) -> Result<Option<Cow<'static, str>>> {
         let name = given.text(Argument::Tokenizer)?;
-        let Some(Table { relation, .. }) = self.tables.first() else { return Ok(name) };
+        let Some(RelationColumns { relation, .. }) = self.tables.first() else { return Ok(name) };
         name.map(|name| with_schema(name, relation.namespace)).transpose()
     }
 
     /// Returns the column of the ids and the column of the documents for each relation.
-    pub(super) fn columns(&self) -> Result<Vec<(&Column, &Column)>> {
+    pub(super) fn columns(&self) -> Result<Vec<(&UserColumn, &UserColumn)>> {
         self.tables.iter().map(|table| self.columns_of(table)).collect()
     }
 
-    fn columns_of<'a>(&self, table: &'a Table) -> Result<(&'a Column, &'a Column)> {
-        let Table { relation, id, text, .. } = table;
+    fn columns_of<'a>(&self, table: &'a RelationColumns) -> Result<(&'a UserColumn, &'a UserColumn)> {
+        let RelationColumns { relation, id, text, .. } = table;
         let with_hint = |error: SqlError| {
             if id.1.is_none() && relation.has_key_of_several() {
                 return error.hint(self.key_of_several(table));
@@ -177,9 +177,9 @@ impl Tables {
 
     /// Returns the hint for a relation whose primary key has several columns: a view that makes one
     /// id of them.
-    fn key_of_several(&self, table: &Table) -> String {
+    fn key_of_several(&self, table: &RelationColumns) -> String {
         let relation = &table.relation;
-        let quoted = |column: &Column| column.quoted().ok();
+        let quoted = |column: &UserColumn| column.quoted().ok();
         let keys: Option<Vec<String>> = relation.keys().map(quoted).collect();
         let document = relation.document_beside_key().and_then(quoted);
         let (Some(keys), Some(document)) = (keys, document) else {
@@ -203,11 +203,11 @@ impl Tables {
     /// a relation and its position, and returns the relation's column of sites.
     pub(super) fn sources<'a>(
         &'a self,
-        columns: Vec<(&Column, &Column)>,
+        columns: Vec<(&UserColumn, &UserColumn)>,
         id_type: pg_sys::Oid,
         Treatment { tsearch, normalize, pages }: Treatment<'_>,
-        site: impl Fn(&'a Table, usize) -> Result<Option<&'a Column>>,
-    ) -> Result<(Source, Option<Source>)> {
+        site: impl Fn(&'a RelationColumns, usize) -> Result<Option<&'a UserColumn>>,
+    ) -> Result<(DocumentSource, Option<DocumentSource>)> {
         let mut sources = Vec::new();
         for (number, ((table, (id, text)), [argument, _])) in
             self.tables.iter().zip(columns).zip(COLUMNS).enumerate()
@@ -217,7 +217,7 @@ impl Tables {
             let url = url.map(|name| table.relation.named(name, "url")).transpose()?;
             let pages = pages.map(|_| url);
             let asked = ColumnRequest { id, id_argument, id_type, text, tsearch, normalize, site, pages };
-            sources.push(Source::new(&table.relation, asked)?);
+            sources.push(DocumentSource::new(&table.relation, asked)?);
         }
         let right = (sources.len() == 2).then(|| sources.remove(1));
         Ok((sources.remove(0), right))
@@ -267,11 +267,11 @@ pub(super) struct Treatment<'a> {
     /// The normalization form of the texts.
     pub normalize: Option<Normalization>,
     /// Given if the texts are HTML pages.
-    pub pages: Option<&'a Pages>,
+    pub pages: Option<&'a HtmlPages>,
 }
 
 /// Returns an example without a threshold for a function that has none, because it suggests one.
-fn usual(form: Form, example: Example) -> Example {
+fn usual(form: FunctionForm, example: Example) -> Example {
     let has_number = [Argument::Threshold, Argument::Wanted].into_iter().any(|argument| form.has(argument));
     if form.has(Argument::Sample) && !has_number { example.at(None) } else { example }
 }

@@ -20,12 +20,12 @@ pub(super) const HTML: &str = "html";
 
 /// HTML pages whose text is compared like other texts.
 #[derive(Debug, Clone)]
-pub(crate) struct Pages {
+pub(crate) struct HtmlPages {
     /// The name of the column with the URLs of the pages.
     pub url: Option<String>,
 }
 
-impl Pages {
+impl HtmlPages {
     /// Returns `Pages` if the name of the tokenizer is `html`. Otherwise, returns `None` and
     /// refuses a column of URLs. `example` is a call with the tokenizer `html`.
     pub(super) fn of(

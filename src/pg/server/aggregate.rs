@@ -3,13 +3,13 @@
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgMemoryContexts, PgSqlErrorCode};
 
-use super::call::Call;
+use super::call::FunctionCall;
 use super::error::{Result, SqlError};
 use super::guard::guard;
 use super::temp_file::drop_abandoned;
 
 /// The state of an aggregate in a memory context of the server.
-struct Held<S> {
+struct AggregateState<S> {
     now: Now<S>,
     /// The context, which lives as long as the state.
     context: pg_sys::MemoryContext,
@@ -23,7 +23,7 @@ enum Now<S> {
     Ended,
 }
 
-impl<S> Held<S> {
+impl<S> AggregateState<S> {
     /// Takes the state out.
     fn take(&mut self) -> Option<S> {
         match std::mem::replace(&mut self.now, Now::Ended) {
@@ -33,7 +33,7 @@ impl<S> Held<S> {
     }
 }
 
-impl<S> Drop for Held<S> {
+impl<S> Drop for AggregateState<S> {
     /// If the state is still there when its memory context is freed, the query ended with an error.
     fn drop(&mut self) {
         drop_abandoned(self.take());
@@ -43,7 +43,7 @@ impl<S> Drop for Held<S> {
 /// Returns the state in argument 0 of a transition function. If there is no state yet, makes it in
 /// a memory context that lives as long as the state.
 pub(crate) fn state<S: 'static>(
-    call: Call,
+    call: FunctionCall,
     make: impl FnOnce() -> Result<S>,
 ) -> Result<(Datum, &'static mut S)> {
     let mut context = std::ptr::null_mut();
@@ -63,13 +63,13 @@ pub(crate) fn state<S: 'static>(
             None => {
                 let mut memory = PgMemoryContexts::For(context);
                 let made = memory.switch_to(|_| make())?;
-                let held = memory.leak_and_drop_on_delete(Held { now: Now::Rows(made), context });
+                let held = memory.leak_and_drop_on_delete(AggregateState { now: Now::Rows(made), context });
                 let datum = Datum::from(held);
                 pg_sys::AggRegisterCallback(call.info, Some(end::<S>), datum);
                 datum
             }
         };
-        let held: *mut Held<S> = datum.cast_mut_ptr();
+        let held: *mut AggregateState<S> = datum.cast_mut_ptr();
         match &mut (*held).now {
             Now::Rows(state) => Ok((datum, state)),
             Now::Result(_) | Now::Ended => Err(ended()),
@@ -82,11 +82,11 @@ pub(crate) fn state<S: 'static>(
 /// for it. Between two times it adds no rows, as the aggregates are declared with
 /// `FINALFUNC_MODIFY = READ_WRITE`.
 pub(crate) fn result<S: 'static>(
-    call: Call,
+    call: FunctionCall,
     make: impl FnOnce(Option<S>) -> Result<Option<Datum>>,
 ) -> Result<Datum> {
     let Some(datum) = call.datum(0) else { return make(None).map(|result| call.give(result)) };
-    let held: *mut Held<S> = datum.cast_mut_ptr();
+    let held: *mut AggregateState<S> = datum.cast_mut_ptr();
     // SAFETY: only the server passes internal values, here the value that `state` returned. While
     // the result is made, the server calls no function of the aggregate.
     let result = unsafe {
@@ -112,7 +112,7 @@ unsafe extern "C-unwind" fn end<S>(argument: Datum) {
     // context is freed.
     unsafe {
         guard(|| {
-            let held: *mut Held<S> = argument.cast_mut_ptr();
+            let held: *mut AggregateState<S> = argument.cast_mut_ptr();
             drop((*held).take());
             Ok(())
         });

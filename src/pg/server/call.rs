@@ -33,10 +33,10 @@ macro_rules! sql_function {
         /// Called by the server's function manager only.
         #[unsafe(no_mangle)]
         pub(crate) unsafe extern "C-unwind" fn $symbol(info: pgrx::pg_sys::FunctionCallInfo) -> pgrx::pg_sys::Datum {
-            let body: fn($crate::pg::server::call::Call) -> $crate::pg::server::error::Result<pgrx::pg_sys::Datum> = $body;
+            let body: fn($crate::pg::server::call::FunctionCall) -> $crate::pg::server::error::Result<pgrx::pg_sys::Datum> = $body;
             let within = $crate::pg::server::call::Within::$within;
             // SAFETY: the outermost frame of a call.
-            unsafe { $crate::pg::server::guard::guard(|| $crate::pg::server::call::Call::new(info).run(within, body)) }
+            unsafe { $crate::pg::server::guard::guard(|| $crate::pg::server::call::FunctionCall::new(info).run(within, body)) }
         }
     };
 }
@@ -63,12 +63,12 @@ thread_local! {
 
 /// A call of a function by the server.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Call {
+pub(crate) struct FunctionCall {
     /// The call as the server describes it.
     pub info: pg_sys::FunctionCallInfo,
 }
 
-impl Call {
+impl FunctionCall {
     /// Wraps the call that `info` describes. Used only in [`sql_function!`], with the value that
     /// the server passed.
     pub(crate) fn new(info: pg_sys::FunctionCallInfo) -> Self {

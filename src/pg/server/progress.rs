@@ -10,7 +10,7 @@ use super::{activity, settings};
 
 /// A reporter that reports at most twice a second, so that the cost is negligible.
 #[derive(Debug)]
-pub(crate) struct Progress {
+pub(crate) struct Reporter {
     name: &'static str,
     /// The OID of the relation that the call reads.
     docs: pg_sys::Oid,
@@ -18,7 +18,7 @@ pub(crate) struct Progress {
     shown: bool,
 }
 
-impl Progress {
+impl Reporter {
     /// Makes the reporter for a call of `name` on the relation `docs`.
     pub(crate) fn new(name: &'static str, docs: pg_sys::Oid) -> Self {
         Self { name, docs, last: Instant::now(), shown: false }
@@ -45,7 +45,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for Reporter {
     /// Removes the report when the call ends.
     fn drop(&mut self) {
         if self.shown {

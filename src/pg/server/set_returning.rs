@@ -9,7 +9,7 @@ use std::ffi::CStr;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 
-use super::call::{Call, declared_otherwise};
+use super::call::{FunctionCall, declared_otherwise};
 use super::error::{Result, SqlError};
 use super::guard::guard;
 use super::held::Held;
@@ -17,7 +17,7 @@ use crate::pg::compat::attributes;
 use neardup_core::allowance::Allowance;
 
 /// A source of rows with `N` columns.
-pub(crate) trait Rows<const N: usize>: 'static {
+pub(crate) trait RowSource<const N: usize>: 'static {
     /// Returns the next row, or `None` after the last row.
     fn next(&mut self) -> Result<Option<[Datum; N]>>;
 
@@ -43,7 +43,7 @@ pub(crate) trait Rows<const N: usize>: 'static {
 pub(crate) type Put<'a, const N: usize> = dyn FnMut([Datum; N], [bool; N]) + 'a;
 
 /// Reports whether the server wants all rows at once.
-pub(crate) fn wants_all(call: Call) -> Result<bool> {
+pub(crate) fn wants_all(call: FunctionCall) -> Result<bool> {
     // SAFETY: `resultinfo` is null or a node; a set-returning call has a ReturnSetInfo.
     unsafe {
         let info: *mut pg_sys::ReturnSetInfo = (*call.info).resultinfo.cast();
@@ -59,16 +59,16 @@ pub(crate) fn wants_all(call: Call) -> Result<bool> {
 
 /// Answers one call of the server: with all rows, or with the next row. From its start to its last
 /// row the search stays within the allowance of the call.
-pub(crate) fn answer<R: Rows<N>, const N: usize>(
-    call: Call,
+pub(crate) fn answer<R: RowSource<N>, const N: usize>(
+    call: FunctionCall,
     start: impl FnOnce() -> Result<R>,
 ) -> Result<Datum> {
     if wants_all(call)? { all(call, start()?) } else { one(call, start) }
 }
 
 /// Returns all rows at once.
-pub(crate) fn all<const N: usize>(call: Call, mut rows: impl Rows<N>) -> Result<Datum> {
-    let mut store = Store::new(call);
+pub(crate) fn all<const N: usize>(call: FunctionCall, mut rows: impl RowSource<N>) -> Result<Datum> {
+    let mut store = RowStore::new(call);
     // SAFETY: the server made the descriptor for the call.
     unsafe { check_names(store.descriptor, &rows.columns())? };
     rows.each(&mut |values, nulls| store.put(values, nulls))?;
@@ -77,11 +77,11 @@ pub(crate) fn all<const N: usize>(call: Call, mut rows: impl Rows<N>) -> Result<
 
 /// Returns few rows at once, of which any column may be NULL.
 pub(crate) fn few<const N: usize>(
-    call: Call,
+    call: FunctionCall,
     columns: [&str; N],
     rows: impl IntoIterator<Item = Result<[Option<Datum>; N]>>,
 ) -> Result<Datum> {
-    let mut store = Store::new(call);
+    let mut store = RowStore::new(call);
     // SAFETY: the server made the descriptor for the call.
     unsafe { check_names(store.descriptor, &columns)? };
     for row in rows {
@@ -117,7 +117,7 @@ pub(crate) unsafe fn check_names(descriptor: pg_sys::TupleDesc, columns: &[&str]
 
 /// Makes a row of the function's result type.
 pub(crate) fn record<const N: usize>(
-    call: Call,
+    call: FunctionCall,
     names: &[&str; N],
     values: [Option<Datum>; N],
 ) -> Result<Datum> {
@@ -135,15 +135,15 @@ pub(crate) fn record<const N: usize>(
 }
 
 /// The store for rows that are returned all at once.
-pub(crate) struct Store {
+pub(crate) struct RowStore {
     store: *mut pg_sys::Tuplestorestate,
     descriptor: pg_sys::TupleDesc,
     given: u32,
 }
 
-impl Store {
+impl RowStore {
     /// Makes the store of a call that wants all rows at once.
-    pub(crate) fn new(call: Call) -> Self {
+    pub(crate) fn new(call: FunctionCall) -> Self {
         // SAFETY: `info` is a call that accepts a materialised set; the server makes the store, and
         // the descriptor of the columns that our SQL declares.
         unsafe {
@@ -156,7 +156,7 @@ impl Store {
     ///
     /// # Safety
     /// The query declares these columns.
-    pub(crate) unsafe fn of_expected(call: Call) -> Self {
+    pub(crate) unsafe fn of_expected(call: FunctionCall) -> Self {
         // SAFETY: the caller's promise; the server copies the descriptor, and makes the store.
         unsafe {
             pg_sys::InitMaterializedSRF(call.info, pg_sys::MAT_SRF_USE_EXPECTED_DESC);
@@ -166,7 +166,7 @@ impl Store {
 
     /// # Safety
     /// The server has made the store of the call.
-    unsafe fn made(call: Call) -> Self {
+    unsafe fn made(call: FunctionCall) -> Self {
         // SAFETY: the caller's promise.
         unsafe {
             let result: *mut pg_sys::ReturnSetInfo = (*call.info).resultinfo.cast();
@@ -203,7 +203,10 @@ impl Store {
 /// A source of rows, and what it may hold.
 type Searching<R> = (R, Option<Allowance>);
 
-fn one<R: Rows<N>, const N: usize>(call: Call, start: impl FnOnce() -> Result<R>) -> Result<Datum> {
+fn one<R: RowSource<N>, const N: usize>(
+    call: FunctionCall,
+    start: impl FnOnce() -> Result<R>,
+) -> Result<Datum> {
     // SAFETY: the protocol of value-per-call functions (funcapi.h). The source of rows lives in the
     // memory context of the whole query. It is dropped when the rows or the query end; after an
     // error the server deletes the context, and with it the source, if it is still there.

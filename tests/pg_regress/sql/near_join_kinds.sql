@@ -6,7 +6,7 @@ CREATE TABLE a(id int PRIMARY KEY, body text, kind int, note text);
 -- Groups of near rows, rows without any, equal rows, rows without words, NULL.
 INSERT INTO a SELECT i, (SELECT string_agg('w' || (i - i % 4) * 31 % 500 + j * (1 + i % 4 / 3), ' ' ORDER BY j) FROM generate_series(1, 6 + i / 4 % 20) j),
     i % 3, repeat('n', i % 5)
-FROM generate_series(1, 120) i;
+FROM generate_series(1, 60) i;
 INSERT INTO a VALUES (1001, NULL, 0, 'null'), (1002, '', 1, 'empty'), (1003, '', 1, 'empty'), (1004, ' . ', NULL, NULL), (1005, 'a b c', 2, 'x'),
     (1006, 'c b a a', 2, 'x'), (1007, NULL, NULL, 'null');
 INSERT INTO a SELECT 2000 + i, 'equal words in many rows', i % 3, 'equal' FROM generate_series(1, 20) i;

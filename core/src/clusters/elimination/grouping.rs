@@ -21,7 +21,7 @@ use super::codes::Codes;
 use super::disjoint_sets::DisjointSets;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
-use crate::features::windows::Windows;
+use crate::features::windows::RunHashes;
 use crate::features::winnowing::Winnowing;
 use crate::hash::mix;
 use crate::memory;
@@ -70,7 +70,7 @@ impl LengthClass {
 
 /// Groups under construction.
 #[derive(Debug)]
-pub struct Grouping {
+pub struct CodeGrouping {
     sets: DisjointSets,
     classes: Vec<LengthClass>,
     /// The current class.
@@ -86,7 +86,7 @@ pub struct Grouping {
     tables: Vec<HashTable<Gram>>,
 }
 
-impl Grouping {
+impl CodeGrouping {
     /// Starts with each code in a group of its own. Only codes that require a common substring of
     /// at least [`SHORTEST`] characters are grouped.
     pub fn new<C: Codes + ?Sized>(codes: &C, threshold: f64) -> Result<Self> {
@@ -269,7 +269,7 @@ impl Gram {
 /// unit of work for a thread.
 struct Chunk {
     todo: Range<usize>,
-    windows: Windows,
+    windows: RunHashes,
     hashes: Vec<u64>,
     /// The grams that were found, for each table.
     found: Vec<Vec<Gram>>,
@@ -278,7 +278,7 @@ struct Chunk {
 impl Chunk {
     fn new(todo: Range<usize>, tables: usize) -> Self {
         let found = (0..tables).map(|_| Vec::new()).collect();
-        Self { todo, windows: Windows::default(), hashes: Vec::new(), found }
+        Self { todo, windows: RunHashes::default(), hashes: Vec::new(), found }
     }
 
     /// Calls `each` with the hash of every selected gram of the codes, and with the place of the
@@ -344,7 +344,7 @@ mod tests {
             };
             let mut codes: Vec<String> = parts.iter().map(make).collect();
             codes.sort_by_key(|code| Reverse(code.len()));
-            let mut grouping = Grouping::new(&codes[..], threshold).expect("memory");
+            let mut grouping = CodeGrouping::new(&codes[..], threshold).expect("memory");
             while grouping.advance(&codes[..], budget, &PlainThreads(threads)).expect("memory") {}
             let long = codes.iter().take_while(|code| least_common(code.len() as u32, threshold) >= SHORTEST);
             prop_assert_eq!(grouping.grouped(), long.count());

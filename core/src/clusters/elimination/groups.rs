@@ -2,7 +2,7 @@
 
 use super::blocks::{CHECK_EVERY, STAYS, improve};
 use super::codes::Codes;
-use super::grouping::Grouping;
+use super::grouping::CodeGrouping;
 use crate::error::Result;
 use crate::executor::{Executor, Stop};
 use crate::memory;
@@ -13,7 +13,7 @@ const DOING: &str = "eliminating repeated documents";
 
 /// Groups of at least two codes.
 #[derive(Debug, Default)]
-pub struct Groups {
+pub struct CodeGroups {
     /// The places of the codes of each group.
     groups: Ragged<u32>,
     /// The number of the next group.
@@ -34,9 +34,9 @@ pub enum Taken {
     Nothing,
 }
 
-impl Groups {
+impl CodeGroups {
     /// Collects the groups of at least two codes. O(codes).
-    pub fn new(grouping: &Grouping, executor: &dyn Executor) -> Result<Self> {
+    pub fn new(grouping: &CodeGrouping, executor: &dyn Executor) -> Result<Self> {
         const BREATHE_EVERY: usize = 1 << 20;
         let short = grouping.grouped();
         let mut sizes = memory::filled(0u32, short, DOING)?;

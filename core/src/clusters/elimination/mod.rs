@@ -30,8 +30,8 @@ use crate::verify::repeatability::share;
 use blocks::{Blocks, STAYS};
 use codes::Subset;
 pub use codes::{Codes, Survivor};
-use grouping::Grouping;
-use groups::{Groups, Taken};
+use grouping::CodeGrouping;
+use groups::{CodeGroups, Taken};
 use short::eliminate_short;
 
 const DOING: &str = "eliminating repeated documents";
@@ -76,18 +76,18 @@ pub struct Elimination<'a, C: ?Sized> {
     budget: usize,
     /// The longest match of each code with the codes that stay, once it is known.
     best: Vec<Match>,
-    state: Step,
+    state: EliminationStep,
 }
 
 /// The next step.
 #[derive(Debug)]
-enum Step {
+enum EliminationStep {
     /// Divides codes into groups.
-    Grouping(Grouping),
+    Grouping(CodeGrouping),
     /// Processes groups.
-    Groups(Groups),
+    Groups(CodeGroups),
     /// Processes a group with too many codes for one thread. The other groups are kept for later.
-    Large(Blocks, Vec<u32>, Groups),
+    Large(Blocks, Vec<u32>, CodeGroups),
     Done,
 }
 
@@ -98,37 +98,37 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
         /// Below this threshold, short codes have too many long enough substrings.
         const LEAST_THRESHOLD: f64 = 0.5;
         let best = memory::filled(STAYS, codes.len(), DOING)?;
-        let mut state = Step::Done;
+        let mut state = EliminationStep::Done;
         if threshold >= LEAST_THRESHOLD {
-            let grouping = Grouping::new(codes, threshold)?;
+            let grouping = CodeGrouping::new(codes, threshold)?;
             if short::bytes(codes, grouping.grouped(), threshold) <= budget {
-                state = Step::Grouping(grouping);
+                state = EliminationStep::Grouping(grouping);
             }
         }
-        if matches!(state, Step::Done) {
+        if matches!(state, EliminationStep::Done) {
             // All codes form one group.
             let mut places = Vec::new();
             memory::reserve(&mut places, codes.len(), DOING)?;
             places.extend(0..codes.len() as u32);
-            state = Step::Groups(Groups::one(places));
+            state = EliminationStep::Groups(CodeGroups::one(places));
         }
         Ok(Self { codes, threshold, budget, best, state })
     }
 
     /// Works for about a second. Returns false if nothing is left to do.
     pub fn advance(&mut self, executor: &dyn Executor) -> Result<bool> {
-        self.state = match std::mem::replace(&mut self.state, Step::Done) {
-            Step::Grouping(mut grouping) => {
+        self.state = match std::mem::replace(&mut self.state, EliminationStep::Done) {
+            EliminationStep::Grouping(mut grouping) => {
                 if grouping.advance(self.codes, self.budget, executor)? {
-                    Step::Grouping(grouping)
+                    EliminationStep::Grouping(grouping)
                 } else {
-                    Step::Groups(Groups::new(&grouping, executor)?)
+                    EliminationStep::Groups(CodeGroups::new(&grouping, executor)?)
                 }
             }
-            Step::Groups(groups) => self.next_groups(groups, executor)?,
-            Step::Large(mut blocks, places, groups) => {
+            EliminationStep::Groups(groups) => self.next_groups(groups, executor)?,
+            EliminationStep::Large(mut blocks, places, groups) => {
                 if blocks.advance(&Subset { codes: self.codes, places: &places }, executor)? {
-                    Step::Large(blocks, places, groups)
+                    EliminationStep::Large(blocks, places, groups)
                 } else {
                     for (&place, found) in
                         places.iter().zip(&blocks.best).filter(|(_, found)| **found != STAYS)
@@ -136,17 +136,17 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
                         let text = places[found.text as usize];
                         self.best[place as usize] = Match { text, ..*found };
                     }
-                    Step::Groups(groups)
+                    EliminationStep::Groups(groups)
                 }
             }
-            Step::Done => return Ok(false),
+            EliminationStep::Done => return Ok(false),
         };
         Ok(true)
     }
 
     /// Processes the next groups, of about equally many characters for each thread, or one larger
     /// group.
-    fn next_groups(&mut self, mut groups: Groups, executor: &dyn Executor) -> Result<Step> {
+    fn next_groups(&mut self, mut groups: CodeGroups, executor: &dyn Executor) -> Result<EliminationStep> {
         const CHARACTERS: usize = 1 << 19;
         /// The greatest number of bytes that an automaton takes for each character of a code.
         const AUTOMATON: usize = 87;
@@ -156,13 +156,13 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
             Taken::Small(work) => work,
             Taken::Large(places) => {
                 let blocks = Blocks::new(places.len(), threshold, budget)?;
-                return Ok(Step::Large(blocks, places, groups));
+                return Ok(EliminationStep::Large(blocks, places, groups));
             }
             Taken::Nothing => {
                 if groups.short < codes.len() {
                     eliminate_short(codes, groups.short, &mut self.best, threshold, executor)?;
                 }
-                return Ok(Step::Done);
+                return Ok(EliminationStep::Done);
             }
         };
         executor::each(executor, &mut work, |some, stop| {
@@ -173,19 +173,19 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
                 self.best[place as usize] = *found;
             }
         }
-        Ok(Step::Groups(groups))
+        Ok(EliminationStep::Groups(groups))
     }
 
     /// Returns roughly the share of the work that is done.
     pub fn progress(&self) -> f64 {
         let of = |done: usize, places: &[u32]| done as f64 / places.len().max(1) as f64;
         match &self.state {
-            Step::Grouping(grouping) => 0.5 * grouping.progress(),
-            Step::Groups(groups) => 0.5 + 0.5 * of(groups.done, groups.places()),
-            Step::Large(blocks, places, groups) => {
+            EliminationStep::Grouping(grouping) => 0.5 * grouping.progress(),
+            EliminationStep::Groups(groups) => 0.5 + 0.5 * of(groups.done, groups.places()),
+            EliminationStep::Large(blocks, places, groups) => {
                 0.5 + 0.5 * of(groups.done + blocks.next - places.len(), groups.places())
             }
-            Step::Done => 1.0,
+            EliminationStep::Done => 1.0,
         }
     }
 
@@ -193,12 +193,12 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.best)
             + match &self.state {
-                Step::Grouping(grouping) => grouping.bytes(),
-                Step::Groups(groups) => groups.bytes(),
-                Step::Large(blocks, places, groups) => {
+                EliminationStep::Grouping(grouping) => grouping.bytes(),
+                EliminationStep::Groups(groups) => groups.bytes(),
+                EliminationStep::Large(blocks, places, groups) => {
                     blocks.bytes() + memory::bytes(places) + groups.bytes()
                 }
-                Step::Done => 0,
+                EliminationStep::Done => 0,
             }
     }
 

@@ -9,7 +9,7 @@ use super::blocks::{CHECK_EVERY, STAYS};
 use super::codes::Codes;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
-use crate::features::windows::Windows;
+use crate::features::windows::RunHashes;
 use crate::memory;
 use crate::verify::automaton::Match;
 use crate::verify::repeatability::least_common;
@@ -37,7 +37,7 @@ struct Substrings<'a> {
 #[derive(Debug, Default)]
 struct Text<'a> {
     text: &'a str,
-    windows: Windows,
+    windows: RunHashes,
     /// The start of each character, and the end of the last character, in bytes.
     bounds: Vec<usize>,
 }

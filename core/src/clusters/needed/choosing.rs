@@ -1,7 +1,7 @@
 //! Leaders in the order of ranks: a record that is no pair of an earlier leader is one. Half of the
 //! records after the other half, so that a join of two parts does most of the work.
 
-use super::parts::{Parts, numbers};
+use super::parts::{SetParts, numbers};
 use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::joins::RecordPair;
@@ -17,7 +17,7 @@ pub(super) struct Choosing {
     /// The rank of each record; no two have the same.
     rank: Vec<u32>,
     /// What is still to be done, the next task last.
-    tasks: Vec<Task>,
+    tasks: Vec<ChoiceTask>,
     leaders: Vec<u32>,
     /// Whether each record is a leader.
     leads: Vec<bool>,
@@ -27,7 +27,7 @@ pub(super) struct Choosing {
 
 /// A piece of the work on some records, in ascending order.
 #[derive(Debug)]
-enum Task {
+enum ChoiceTask {
     /// Chooses leaders among records that are no pairs of a leader so far.
     Choose(Vec<u32>),
     /// Leaves out the pairs of all leaders but this many, then chooses.
@@ -38,21 +38,21 @@ impl Choosing {
     pub(super) fn new(rank: Vec<u32>, few: usize) -> Result<Self> {
         let all = numbers((0..rank.len() as u32).map(Some))?;
         let leads = memory::filled(false, rank.len(), DOING)?;
-        Ok(Self { few, rank, tasks: vec![Task::Choose(all)], leaders: Vec::new(), leads, done: 0 })
+        Ok(Self { few, rank, tasks: vec![ChoiceTask::Choose(all)], leaders: Vec::new(), leads, done: 0 })
     }
 
     /// Does the next task. Returns false if there is none.
-    pub(super) fn advance(&mut self, parts: &mut Parts, executor: &dyn Executor) -> Result<bool> {
+    pub(super) fn advance(&mut self, parts: &mut SetParts, executor: &dyn Executor) -> Result<bool> {
         match self.tasks.pop() {
-            Some(Task::Choose(records)) => self.choose(&records, parts, executor)?,
-            Some(Task::Rest(records, known)) => self.leave_out(&records, known, parts, executor)?,
+            Some(ChoiceTask::Choose(records)) => self.choose(&records, parts, executor)?,
+            Some(ChoiceTask::Rest(records, known)) => self.leave_out(&records, known, parts, executor)?,
             None => return Ok(false),
         }
         Ok(true)
     }
 
     /// Chooses leaders among records, or splits them.
-    fn choose(&mut self, records: &[u32], parts: &mut Parts, executor: &dyn Executor) -> Result<()> {
+    fn choose(&mut self, records: &[u32], parts: &mut SetParts, executor: &dyn Executor) -> Result<()> {
         let Self { rank, leads, .. } = self;
         let rank = |record: u32| rank[record as usize];
         if records.len() > self.few {
@@ -63,8 +63,8 @@ impl Choosing {
                 numbers(records.iter().map(|&record| within(record).then_some(record)))
             };
             let (first, second) = (part(true)?, part(false)?);
-            memory::push(&mut self.tasks, Task::Rest(second, self.leaders.len()), DOING)?;
-            return memory::push(&mut self.tasks, Task::Choose(first), DOING);
+            memory::push(&mut self.tasks, ChoiceTask::Rest(second, self.leaders.len()), DOING)?;
+            return memory::push(&mut self.tasks, ChoiceTask::Choose(first), DOING);
         }
         let mut pairs: Vec<[u32; 2]> = Vec::new();
         parts.join_all(records, None, executor, |RecordPair { left, right, .. }| {
@@ -90,7 +90,7 @@ impl Choosing {
         &mut self,
         records: &[u32],
         known: usize,
-        parts: &mut Parts,
+        parts: &mut SetParts,
         executor: &dyn Executor,
     ) -> Result<()> {
         let mut leaders = numbers(self.leaders[known..].iter().map(|&leader| Some(leader)))?;
@@ -102,7 +102,7 @@ impl Choosing {
         })?;
         let rest = numbers(records.iter().map(|&record| (!follows[record as usize]).then_some(record)))?;
         self.done += records.len() - rest.len();
-        memory::push(&mut self.tasks, Task::Choose(rest), DOING)
+        memory::push(&mut self.tasks, ChoiceTask::Choose(rest), DOING)
     }
 
     /// Returns the records that are leaders, or the others, in ascending order.
@@ -118,7 +118,7 @@ impl Choosing {
     /// Returns the number of bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
         let tasks = self.tasks.iter().map(|task| match task {
-            Task::Choose(records) | Task::Rest(records, _) => memory::bytes(records),
+            ChoiceTask::Choose(records) | ChoiceTask::Rest(records, _) => memory::bytes(records),
         });
         tasks.sum::<usize>()
             + memory::bytes(&self.rank)

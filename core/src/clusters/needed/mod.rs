@@ -26,7 +26,7 @@ use crate::joins::{Counts, RecordJoin, RecordPair, SelfJoin};
 use crate::memory;
 use crate::storage::files::TempFiles;
 use choosing::Choosing;
-use parts::{Parts, named, numbers};
+use parts::{SetParts, named, numbers};
 use paths::Paths;
 
 const DOING: &str = "choosing rows to compare";
@@ -58,19 +58,19 @@ impl Limits {
 
 /// A join that returns only the pairs that are needed.
 pub struct Needed {
-    parts: Parts,
+    parts: SetParts,
     purpose: Purpose,
     limits: Limits,
     choosing: Choosing,
     paths: Paths,
     /// The number of rows of each record.
     rows: Vec<u32>,
-    state: State,
+    state: JoinState,
 }
 
 /// How far a join is.
 #[derive(Debug)]
-enum State {
+enum JoinState {
     /// Nothing is done.
     New,
     /// All pairs are returned by this join.
@@ -112,13 +112,13 @@ impl Needed {
         }
         let limits = Limits::of(records);
         Ok(Self {
-            parts: Parts::new(sets, files),
+            parts: SetParts::new(sets, files),
             purpose,
             limits,
             choosing: Choosing::new(rank, limits.few)?,
             paths: Paths::new(records)?,
             rows,
-            state: State::New,
+            state: JoinState::New,
         })
     }
 
@@ -151,23 +151,23 @@ impl Needed {
     }
 
     /// Returns the state after a state whose work is done.
-    fn after(&mut self, executor: &dyn Executor) -> Result<State> {
+    fn after(&mut self, executor: &dyn Executor) -> Result<JoinState> {
         Ok(match (&self.state, self.purpose) {
-            (State::New, _) => match self.expects_few(executor)? {
-                true => State::All(self.parts.whole(executor)?),
-                false => State::Choosing,
+            (JoinState::New, _) => match self.expects_few(executor)? {
+                true => JoinState::All(self.parts.whole(executor)?),
+                false => JoinState::Choosing,
             },
-            (State::Choosing, _) => {
+            (JoinState::Choosing, _) => {
                 let [others, leaders] = [self.choosing.which(false)?, self.choosing.which(true)?];
                 let join = self.parts.join(&others, Some(&leaders), executor)?;
-                State::Following(join, [others, leaders])
+                JoinState::Following(join, [others, leaders])
             }
-            (State::Following(..), Purpose::Clusters(_)) => {
+            (JoinState::Following(..), Purpose::Clusters(_)) => {
                 // Records are numbered with 32 bits.
                 self.paths.plan(self.rows.len() as u32, self.limits.few as u32)?;
-                State::Connecting
+                JoinState::Connecting
             }
-            _ => State::Done,
+            _ => JoinState::Done,
         })
     }
 
@@ -178,7 +178,7 @@ impl Needed {
         // All pairs of leaders have been returned.
         let mut small = self.choosing.which(false)?;
         small.retain(|&record| is_small[record as usize]);
-        self.state = State::Small(self.parts.join(&small, None, executor)?, small);
+        self.state = JoinState::Small(self.parts.join(&small, None, executor)?, small);
         Ok(paths)
     }
 }
@@ -186,10 +186,10 @@ impl Needed {
 impl RecordJoin for Needed {
     fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
         let goes_on = match &mut self.state {
-            State::New => false,
-            State::All(join) => return join.next_batch(executor),
-            State::Choosing => self.choosing.advance(&mut self.parts, executor)?,
-            State::Following(join, [others, leaders]) => {
+            JoinState::New => false,
+            JoinState::All(join) => return join.next_batch(executor),
+            JoinState::Choosing => self.choosing.advance(&mut self.parts, executor)?,
+            JoinState::Following(join, [others, leaders]) => {
                 if let Some(batch) = join.next_batch(executor)? {
                     let pairs = named(batch, others, leaders);
                     pairs.iter().for_each(|pair| self.paths.note(pair));
@@ -198,18 +198,18 @@ impl RecordJoin for Needed {
                 self.parts.counts.add(&join.counts());
                 false
             }
-            State::Connecting => match (self.paths.advance(&mut self.parts, executor)?, self.purpose) {
+            JoinState::Connecting => match (self.paths.advance(&mut self.parts, executor)?, self.purpose) {
                 (false, Purpose::Clusters(most)) => return self.begin_small(most, executor).map(Some),
                 (goes_on, _) => goes_on,
             },
-            State::Small(join, small) => {
+            JoinState::Small(join, small) => {
                 if let Some(batch) = join.next_batch(executor)? {
                     return Ok(Some(named(batch, small, small)));
                 }
                 self.parts.counts.add(&join.counts());
                 false
             }
-            State::Done => return Ok(None),
+            JoinState::Done => return Ok(None),
         };
         if !goes_on {
             self.state = self.after(executor)?;
@@ -219,7 +219,8 @@ impl RecordJoin for Needed {
 
     fn counts(&self) -> Counts {
         let mut counts = self.parts.counts;
-        if let State::All(join) | State::Following(join, _) | State::Small(join, _) = &self.state {
+        if let JoinState::All(join) | JoinState::Following(join, _) | JoinState::Small(join, _) = &self.state
+        {
             counts.add(&join.counts());
         }
         counts
@@ -227,21 +228,23 @@ impl RecordJoin for Needed {
 
     fn progress(&self) -> f64 {
         match &self.state {
-            State::New => 0.0,
-            State::All(join) => join.progress(),
-            State::Choosing => 0.4 * self.choosing.progress(),
-            State::Following(join, _) => 0.4 + 0.2 * join.progress(),
-            State::Connecting => 0.6 + 0.2 * self.paths.progress(),
-            State::Small(join, _) => 0.8 + 0.2 * join.progress(),
-            State::Done => 1.0,
+            JoinState::New => 0.0,
+            JoinState::All(join) => join.progress(),
+            JoinState::Choosing => 0.4 * self.choosing.progress(),
+            JoinState::Following(join, _) => 0.4 + 0.2 * join.progress(),
+            JoinState::Connecting => 0.6 + 0.2 * self.paths.progress(),
+            JoinState::Small(join, _) => 0.8 + 0.2 * join.progress(),
+            JoinState::Done => 1.0,
         }
     }
 
     fn bytes(&self) -> usize {
         let join = match &self.state {
-            State::All(join) => join.bytes(),
-            State::Following(join, lists) => join.bytes() + lists.iter().map(memory::bytes).sum::<usize>(),
-            State::Small(join, small) => join.bytes() + memory::bytes(small),
+            JoinState::All(join) => join.bytes(),
+            JoinState::Following(join, lists) => {
+                join.bytes() + lists.iter().map(memory::bytes).sum::<usize>()
+            }
+            JoinState::Small(join, small) => join.bytes() + memory::bytes(small),
             _ => 0,
         };
         join + self.parts.bytes() + self.choosing.bytes() + self.paths.bytes() + memory::bytes(&self.rows)

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::features::sets::records::RECORD;
-use crate::features::sets::store::Store;
+use crate::features::sets::store::RecordStore;
 use crate::joins::sets::set_join::SetJoin;
 use crate::joins::{Counts, RecordJoin, RecordPair, SelfJoin};
 use crate::memory;
@@ -13,7 +13,7 @@ use crate::storage::files::TempFiles;
 const DOING: &str = "choosing rows to compare";
 
 /// The sets of one table, of which parts are joined.
-pub(super) struct Parts {
+pub(super) struct SetParts {
     sets: SelfJoin,
     files: Box<dyn TempFiles>,
     /// The number of bytes that may be held in addition to the sets.
@@ -22,19 +22,19 @@ pub(super) struct Parts {
     pub(super) counts: Counts,
 }
 
-impl Parts {
+impl SetParts {
     pub(super) fn new(sets: SelfJoin, files: Box<dyn TempFiles>) -> Self {
         let budget = sets.budget.saturating_sub(sets.store.bytes()).max(sets.budget / 4);
         Self { sets, files, budget, counts: Counts::default() }
     }
 
     /// Returns a copy of some records.
-    fn part(&mut self, wanted: &[u32], executor: &dyn Executor) -> Result<Store> {
+    fn part(&mut self, wanted: &[u32], executor: &dyn Executor) -> Result<RecordStore> {
         let store = &mut self.sets.store;
         let tokens: usize = wanted.iter().map(|&record| store.shared(record as usize)).sum();
         let bytes = tokens * size_of::<u32>() + wanted.len() * RECORD;
         if bytes <= self.budget / 4 {
-            return store.fetch(wanted, executor).map(Store::Memory);
+            return store.fetch(wanted, executor).map(RecordStore::Memory);
         }
         let mut is_wanted = memory::filled(false, store.len(), DOING)?;
         wanted.iter().for_each(|&record| is_wanted[record as usize] = true);
@@ -62,8 +62,8 @@ impl Parts {
 
     fn join_of(
         &self,
-        left: Store,
-        right: Option<Store>,
+        left: RecordStore,
+        right: Option<RecordStore>,
         budget: usize,
         executor: &dyn Executor,
     ) -> Result<SetJoin> {

@@ -2,7 +2,7 @@
 //! other and with the records outside of them, half of them after the other half, and not with
 //! themselves.
 
-use super::parts::{Parts, numbers};
+use super::parts::{SetParts, numbers};
 use crate::clusters::components::Components;
 use crate::error::Result;
 use crate::executor::Executor;
@@ -18,7 +18,7 @@ pub(super) struct Paths {
     /// The pairs that were found, each of which connects two groups.
     found: Vec<RecordPair>,
     /// What is still to be done, the next task last.
-    tasks: Vec<Task>,
+    tasks: Vec<PathTask>,
     /// The number of tasks that are done.
     done: usize,
 }
@@ -26,7 +26,7 @@ pub(super) struct Paths {
 /// Groups of records to be joined with each other. The first group is joined with itself, too, if
 /// it consists of small groups.
 #[derive(Debug)]
-struct Task {
+struct PathTask {
     groups: Vec<Vec<u32>>,
     small_first: bool,
 }
@@ -58,12 +58,12 @@ impl Paths {
             let members = numbers(group.iter().map(|[_, record]| Some(*record)))?;
             memory::push(&mut groups, members, DOING)?;
         }
-        memory::push(&mut self.tasks, Task { groups, small_first: true }, DOING)
+        memory::push(&mut self.tasks, PathTask { groups, small_first: true }, DOING)
     }
 
     /// Does the next task. Returns false if there is none.
-    pub(super) fn advance(&mut self, parts: &mut Parts, executor: &dyn Executor) -> Result<bool> {
-        let Some(Task { groups: mut left, small_first }) = self.tasks.pop() else { return Ok(false) };
+    pub(super) fn advance(&mut self, parts: &mut SetParts, executor: &dyn Executor) -> Result<bool> {
+        let Some(PathTask { groups: mut left, small_first }) = self.tasks.pop() else { return Ok(false) };
         self.done += 1;
         if left.len() == 1 {
             if small_first {
@@ -89,8 +89,8 @@ impl Paths {
             std::mem::swap(&mut a, &mut b);
         }
         self.find(&a, Some(&b), parts, executor)?;
-        memory::push(&mut self.tasks, Task { groups: right, small_first: false }, DOING)?;
-        memory::push(&mut self.tasks, Task { groups: left, small_first }, DOING)?;
+        memory::push(&mut self.tasks, PathTask { groups: right, small_first: false }, DOING)?;
+        memory::push(&mut self.tasks, PathTask { groups: left, small_first }, DOING)?;
         Ok(true)
     }
 
@@ -99,7 +99,7 @@ impl Paths {
         &mut self,
         left: &[u32],
         right: Option<&[u32]>,
-        parts: &mut Parts,
+        parts: &mut SetParts,
         executor: &dyn Executor,
     ) -> Result<()> {
         let mut roots = numbers(left.iter().chain(right.unwrap_or(&[])).map(|&record| Some(record)))?;

@@ -42,7 +42,7 @@ pub fn perhaps_similar(
     // The last row of a group comes first in the order of keys.
     let head = |vertex: u32| equal.rows(&vertex).last().copied().unwrap_or(vertex);
     let of_heads = |edge: Edge| Edge { left: head(edge.left), right: head(edge.right), ..edge };
-    let mut sets = Sets::new(equal, degrees, &rank)?;
+    let mut sets = PairSets::new(equal, degrees, &rank)?;
     edges.for_each_in_order(
         executor,
         |edge| later_first(&rank)(of_heads(edge)),
@@ -53,7 +53,7 @@ pub fn perhaps_similar(
         },
     )?;
     sets.go(*vertices as u32, executor)?;
-    let Sets { mut members, owner, .. } = sets;
+    let PairSets { mut members, owner, .. } = sets;
     for vertex in 0..*vertices as u32 {
         if owner[vertex as usize] == vertex && degrees.pairs[vertex as usize] > 0 {
             memory::push(&mut members, (vertex, vertex), DOING)?;
@@ -64,7 +64,7 @@ pub fn perhaps_similar(
 
 /// A group of equal rows, or a single row that is processed next.
 #[derive(Default)]
-struct Group {
+struct RowGroup {
     /// The sets that contain an earlier row that forms pairs with the rows of this group.
     around: Vec<u32>,
     /// The sets that took the lists of the group's own rows.
@@ -74,7 +74,7 @@ struct Group {
     told: Vec<u32>,
 }
 
-struct Sets<'a> {
+struct PairSets<'a> {
     equal: &'a EqualRows,
     degrees: &'a Degrees,
     rank: &'a [u32],
@@ -85,7 +85,7 @@ struct Sets<'a> {
     owner: Vec<u32>,
     members: Vec<(u32, u32)>,
     /// The groups, by their first rows.
-    groups: BTreeMap<u32, Group>,
+    groups: BTreeMap<u32, RowGroup>,
 }
 
 fn add(sets: &mut Vec<u32>, set: u32) -> Result<bool> {
@@ -96,7 +96,7 @@ fn add(sets: &mut Vec<u32>, set: u32) -> Result<bool> {
     Ok(is_new)
 }
 
-impl<'a> Sets<'a> {
+impl<'a> PairSets<'a> {
     fn new(equal: &'a EqualRows, degrees: &'a Degrees, rank: &'a [u32]) -> Result<Self> {
         let mut owner: Vec<u32> = Vec::new();
         memory::reserve(&mut owner, rank.len(), DOING)?;
@@ -120,7 +120,7 @@ impl<'a> Sets<'a> {
             let mut group = match self.groups.remove(&first) {
                 Some(group) => group,
                 None if rows.len() == 1 => continue,
-                None => Group::default(),
+                None => RowGroup::default(),
             };
             for &set in &group.around {
                 memory::push(&mut self.members, (set, vertex), DOING)?;
@@ -145,7 +145,7 @@ impl<'a> Sets<'a> {
             if rows.len() > 1 {
                 // The group is done. Only `own` is kept, because later groups read it.
                 if vertex == first {
-                    group = Group { own: group.own, ..Group::default() };
+                    group = RowGroup { own: group.own, ..RowGroup::default() };
                 }
                 self.groups.insert(first, group);
             }

@@ -24,7 +24,7 @@ const DOING: &str = "numbering words";
 
 /// The data read for each occurrence of a word; two words fit in a cache line.
 #[derive(Debug, Clone, Copy)]
-struct Word {
+struct WordData {
     /// The content, as in a lookup.
     content: [u64; 2],
     /// The last document that had the word. `times` is the number of times that the word occurred
@@ -44,7 +44,7 @@ const NONE: u32 = u32::MAX;
 pub struct Vocabulary {
     /// The place of each word by its hash; repeats have no slots.
     slots: Slots,
-    words: Vec<Word>,
+    words: Vec<WordData>,
     /// The place of the second occurrence of each word; [`NONE`] if there is none yet.
     second: Vec<u32>,
     /// For each repeat, the place of the occurrence after it; [`NONE`] if there is none yet.
@@ -128,7 +128,11 @@ impl Vocabulary {
         }
         let place = self.words.len() as u32;
         memory::reserve(&mut self.second, 1, DOING)?;
-        memory::push(&mut self.words, Word { content, document: NONE, times: 0, documents: [0; 2] }, DOING)?;
+        memory::push(
+            &mut self.words,
+            WordData { content, document: NONE, times: 0, documents: [0; 2] },
+            DOING,
+        )?;
         self.second.push(NONE);
         self.slots.take(hash, place);
         Ok(place)

@@ -6,7 +6,7 @@ use crate::executor::Stop;
 use crate::features::tokens::Tokenizer;
 use crate::memory;
 use crate::simd::ascii;
-use crate::text::characters::{Class, class, is_space};
+use crate::text::characters::{WordClass, class, is_space};
 use crate::text::spans::{Position, Span};
 
 const DOING: &str = "locating the tokens of a text";
@@ -32,7 +32,7 @@ pub fn token_places(text: &str, tokenizer: Tokenizer, stop: &Stop, places: &mut 
                 stop.check()?;
             }
             let end = at.after(c);
-            if !is_space(c) && class(c) != Class::Unseen {
+            if !is_space(c) && class(c) != WordClass::Unseen {
                 let place = signs.get_or_insert_with(|| at.to(end));
                 (place.bytes.end, place.chars.end) = (end.byte, end.char);
             }
@@ -49,7 +49,7 @@ pub fn token_places(text: &str, tokenizer: Tokenizer, stop: &Stop, places: &mut 
 fn each_character(text: &str, tokenizer: Tokenizer, stop: &Stop, places: &mut Vec<Span>) -> Result<()> {
     const CHECK_EVERY: usize = 1 << 14;
     let mut at = Position::default();
-    let mut last = Class::Separator;
+    let mut last = WordClass::Separator;
     // A token can be continued as long as no separator has come.
     let mut open = false;
     let mut space: Option<Position> = None;
@@ -58,7 +58,7 @@ fn each_character(text: &str, tokenizer: Tokenizer, stop: &Stop, places: &mut Ve
             stop.check()?;
         }
         let end = at.after(c);
-        if tokenizer != Tokenizer::Whitespace && class(c) == Class::Unseen {
+        if tokenizer != Tokenizer::Whitespace && class(c) == WordClass::Unseen {
             // It neither begins nor ends a token.
             at = end;
             continue;
@@ -77,9 +77,10 @@ fn each_character(text: &str, tokenizer: Tokenizer, stop: &Stop, places: &mut Ve
             }
             _ => {
                 let class = class(c);
-                let is_mark = matches!(class, Class::Mark | Class::AlphabeticMark);
-                let continues = open && (is_mark || class == Class::Alphanumeric && last != Class::Alone);
-                let begins = !matches!(class, Class::Separator | Class::Mark);
+                let is_mark = matches!(class, WordClass::Mark | WordClass::AlphabeticMark);
+                let continues =
+                    open && (is_mark || class == WordClass::Alphanumeric && last != WordClass::Alone);
+                let begins = !matches!(class, WordClass::Separator | WordClass::Mark);
                 if !(open && is_mark) {
                     last = class;
                 }
@@ -158,15 +159,17 @@ mod tests {
                 assert_eq!(token.chars().count(), place.chars.len());
                 match tokenizer {
                     Tokenizer::Words if words(token).is_empty() => {
-                        let seen = |&c: &char| !is_space(c) && class(c) != Class::Unseen;
+                        let seen = |&c: &char| !is_space(c) && class(c) != WordClass::Unseen;
                         hash_bytes(token.chars().filter(seen).collect::<String>().as_bytes())
                     }
                     Tokenizer::Words => hash_bytes(words(token).concat().as_bytes()),
-                    Tokenizer::Chars if token.chars().all(|c| is_space(c) || class(c) == Class::Unseen) => {
+                    Tokenizer::Chars
+                        if token.chars().all(|c| is_space(c) || class(c) == WordClass::Unseen) =>
+                    {
                         hash_bytes(b" ")
                     }
                     Tokenizer::Chars => {
-                        let seen = token.chars().filter(|&c| class(c) != Class::Unseen);
+                        let seen = token.chars().filter(|&c| class(c) != WordClass::Unseen);
                         let lower: String = seen.map(crate::text::characters::lower).collect();
                         hash_bytes(lower.as_bytes())
                     }

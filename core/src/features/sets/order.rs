@@ -10,8 +10,8 @@ use std::ops::Range;
 
 use super::collect::Collector;
 use super::number_sets::Sets;
-use super::records::{Members, Place, Records};
-use super::store::{Store, Table};
+use super::records::{Members, Records, TokensPlace};
+use super::store::{RecordStore, RecordTable};
 use super::translate::{Translated, translate};
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
@@ -25,9 +25,9 @@ const DOING: &str = "ordering token sets";
 #[derive(Debug)]
 pub struct Ordered {
     /// The records of the only table, or of the left one.
-    pub left: Table,
+    pub left: RecordTable,
     /// The records of the right table, if there are two.
-    pub right: Option<Table>,
+    pub right: Option<RecordTable>,
     /// The number of distinct tokens of the documents.
     pub distinct_tokens: usize,
     /// The number of tokens that can be shared; records number them from 0.
@@ -41,7 +41,7 @@ pub struct Ordered {
 impl Ordered {
     /// Reports whether the records are in temporary files.
     pub fn is_in_files(&self) -> bool {
-        matches!(self.left.store, Store::File { .. })
+        matches!(self.left.store, RecordStore::File { .. })
     }
 }
 
@@ -75,7 +75,7 @@ pub fn order(
     let parts = parts.into_iter().map(Translated::new).collect::<Result<Vec<_>>>();
     let mut parts = parts?;
     for &start in &groups.starts {
-        let Entry { part, set, .. } = groups.entries[start];
+        let SetEntry { part, set, .. } = groups.entries[start];
         parts[part as usize].keep(set);
     }
     translate(&mut parts, &ranks, executor)?;
@@ -95,7 +95,7 @@ pub fn order(
 
 /// A set: the place of its tokens, and its sort key.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct SetEntry {
     size: u32,
     fingerprint: u64,
     row: u32,
@@ -103,7 +103,7 @@ struct Entry {
     set: u32,
 }
 
-impl Entry {
+impl SetEntry {
     fn range(self, parts: &[Sets]) -> Range<usize> {
         parts[self.part as usize].range(self.set as usize)
     }
@@ -121,19 +121,19 @@ impl Entry {
 
 /// All sets, ordered by table and then by size, with equal sets of a table next to each other.
 #[derive(Debug, Default)]
-struct Groups {
-    entries: Vec<Entry>,
+struct SetGroups {
+    entries: Vec<SetEntry>,
     /// The start of each group in `entries`.
     starts: Vec<usize>,
 }
 
 /// Groups equal sets. Sets with equal fingerprints are compared token by token. The first `lefts`
 /// parts are of the only or left table.
-fn group_equal_sets(parts: &mut [Sets], lefts: usize, executor: &dyn Executor) -> Result<Groups> {
+fn group_equal_sets(parts: &mut [Sets], lefts: usize, executor: &dyn Executor) -> Result<SetGroups> {
     let mut entries = Vec::new();
     memory::reserve(&mut entries, parts.iter().map(|part| part.rows.len()).sum(), DOING)?;
     for (n, part) in parts.iter().enumerate() {
-        entries.extend(part.rows.iter().enumerate().map(|(set, &row)| Entry {
+        entries.extend(part.rows.iter().enumerate().map(|(set, &row)| SetEntry {
             size: part.range(set).len() as u32,
             fingerprint: part.fingerprints[set],
             row,
@@ -144,7 +144,7 @@ fn group_equal_sets(parts: &mut [Sets], lefts: usize, executor: &dyn Executor) -
     executor::one(executor, &mut entries, |entries, stop| {
         executor::sort_unstable_by(entries, stop, &|a, b| (a.key(lefts), a.row).cmp(&(b.key(lefts), b.row)))
     })?;
-    let mut state = (parts, Groups { entries, starts: Vec::new() }, 0);
+    let mut state = (parts, SetGroups { entries, starts: Vec::new() }, 0);
     executor::one(executor, &mut state, |(parts, groups, next), stop| {
         while *next < groups.entries.len() {
             let run = &mut groups.entries[*next..];
@@ -162,7 +162,7 @@ fn group_equal_sets(parts: &mut [Sets], lefts: usize, executor: &dyn Executor) -
 
 /// Reorders a run of entries with equal keys so that equal sets are next to each other. Returns the
 /// start of each group.
-fn split_run(run: &mut [Entry], parts: &mut [Sets], stop: &Stop) -> Result<Vec<usize>> {
+fn split_run(run: &mut [SetEntry], parts: &mut [Sets], stop: &Stop) -> Result<Vec<usize>> {
     stop.check()?;
     if run.len() == 1 {
         return Ok(vec![0]);
@@ -192,15 +192,15 @@ fn split_run(run: &mut [Entry], parts: &mut [Sets], stop: &Stop) -> Result<Vec<u
 }
 
 /// The records of a table, except their tokens.
-struct Layout {
-    places: Vec<Place>,
+struct RecordLayout {
+    places: Vec<TokensPlace>,
     sizes: Vec<u32>,
     members: Members,
 }
 
 /// Lays out the records of some groups. The last element of `groups.starts` is the end of the last
 /// group.
-fn lay_out(groups: &Groups, range: Range<usize>, parts: &[Translated]) -> Result<Layout> {
+fn lay_out(groups: &SetGroups, range: Range<usize>, parts: &[Translated]) -> Result<RecordLayout> {
     let starts = &groups.starts[range.start..=range.end];
     let count = range.len();
     if u32::try_from(count).is_err() {
@@ -210,9 +210,9 @@ fn lay_out(groups: &Groups, range: Range<usize>, parts: &[Translated]) -> Result
     let entries = &groups.entries[starts[0]..starts[count]];
     let (mut places, mut sizes, mut rows, mut row_starts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     memory::reserve(&mut places, count, DOING)?;
-    places.extend(starts[..count].iter().map(first_of).map(|Entry { part, set, .. }| {
+    places.extend(starts[..count].iter().map(first_of).map(|SetEntry { part, set, .. }| {
         let (start, length) = parts[part as usize].place(set);
-        Place { part, length, start }
+        TokensPlace { part, length, start }
     }));
     memory::reserve(&mut sizes, count, DOING)?;
     sizes.extend(starts[..count].iter().map(|start| first_of(start).size));
@@ -220,16 +220,16 @@ fn lay_out(groups: &Groups, range: Range<usize>, parts: &[Translated]) -> Result
     rows.extend(entries.iter().map(|entry| entry.row));
     memory::reserve(&mut row_starts, count + 1, DOING)?;
     row_starts.extend(starts.iter().map(|start| (start - starts[0]) as u32));
-    Ok(Layout { places, sizes, members: Members::new(rows, row_starts) })
+    Ok(RecordLayout { places, sizes, members: Members::new(rows, row_starts) })
 }
 
-impl Layout {
+impl RecordLayout {
     /// Returns the table with its tokens. `first_part` is the number of the first of the table's
     /// parts.
-    fn table(mut self, tokens: Vec<Vec<u32>>, first_part: usize) -> Table {
+    fn table(mut self, tokens: Vec<Vec<u32>>, first_part: usize) -> RecordTable {
         self.places.iter_mut().for_each(|place| place.part -= first_part as u32);
-        let store = Store::Memory(Records::of_parts(tokens, self.places, self.sizes));
-        Table { store, members: self.members }
+        let store = RecordStore::Memory(Records::of_parts(tokens, self.places, self.sizes));
+        RecordTable { store, members: self.members }
     }
 }
 
@@ -258,8 +258,8 @@ mod tests {
         order(collectors, dictionary, right_from, &executor).unwrap()
     }
 
-    fn describe(table: &Table) -> Vec<(u32, Vec<u32>, Vec<u32>)> {
-        let Table { store: Store::Memory(records), members } = table else { unreachable!() };
+    fn describe(table: &RecordTable) -> Vec<(u32, Vec<u32>, Vec<u32>)> {
+        let RecordTable { store: RecordStore::Memory(records), members } = table else { unreachable!() };
         (0..records.len())
             .map(|r| (records.size(r), records.tokens(r).to_vec(), members.rows(r).to_vec()))
             .collect()

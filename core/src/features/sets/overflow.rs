@@ -146,7 +146,7 @@ impl<'a> Overflow<'a> {
         for part in parts.into_iter().rev() {
             memory::push(&mut todo, (part, 0), DOING)?;
         }
-        let mut counting: Vec<Counting> = Vec::new();
+        let mut counting: Vec<OverflowCounting> = Vec::new();
         while let Some((mut part, depth)) = todo.pop() {
             // Splitting does not help if the tokens are all equal, so it ends at some depth.
             if part.len() > most as u64 && depth < MOST_DEPTH {
@@ -156,7 +156,7 @@ impl<'a> Overflow<'a> {
             }
             let mut tokens = Vec::new();
             part.append(0, part.len() as usize, &mut tokens)?;
-            counting.push(Counting { tokens, ..Counting::default() });
+            counting.push(OverflowCounting { tokens, ..OverflowCounting::default() });
             if counting.len() >= executor.count() {
                 shared.take(&mut counting, executor)?;
             }
@@ -186,7 +186,7 @@ fn split(
 
 /// Tokens of a part that are being counted.
 #[derive(Default)]
-struct Counting {
+struct OverflowCounting {
     tokens: Vec<OverflowToken>,
     /// The shared tokens, as [`SharedTokens::words`] has them.
     words: Vec<u32>,
@@ -195,7 +195,7 @@ struct Counting {
     done: usize,
 }
 
-impl Counting {
+impl OverflowCounting {
     /// Sorts the tokens and finds those that can be shared. After a stop, the next call goes on.
     fn count(&mut self, right_from: Option<u32>, stop: &executor::Stop) -> Result<()> {
         if self.done == 0 {
@@ -243,10 +243,10 @@ impl<'a> SharedTokens<'a> {
     }
 
     /// Counts the tokens of some parts.
-    fn take(&mut self, counting: &mut Vec<Counting>, executor: &dyn Executor) -> Result<()> {
+    fn take(&mut self, counting: &mut Vec<OverflowCounting>, executor: &dyn Executor) -> Result<()> {
         let right_from = self.right_from;
         executor::each(executor, counting, |counting, stop| counting.count(right_from, stop))?;
-        for Counting { words, distinct, .. } in counting.drain(..) {
+        for OverflowCounting { words, distinct, .. } in counting.drain(..) {
             self.distinct += distinct;
             let mut at = 0;
             while let Some(&sets) = words.get(at) {

@@ -16,12 +16,12 @@ pub(super) struct SetRank {
 }
 
 /// The ranks of the sets of a range.
-type Stretch = Log<SetRank>;
+type RankStretch = Log<SetRank>;
 
 /// The ranks of all sets, in files for ranges of sets.
 pub(super) struct OverflowRanks<'a> {
     files: &'a dyn TempFiles,
-    stretches: Vec<Stretch>,
+    stretches: Vec<RankStretch>,
     /// The number of sets of a range.
     sets: u32,
     /// The ranks that were loaded, by set, and how many of them were taken.
@@ -41,7 +41,7 @@ impl<'a> OverflowRanks<'a> {
         const MOST: u64 = 256;
         let room = (budget / 4 / size_of::<SetRank>()).max(PIECE) as u64;
         let count = ranks.div_ceil(room).clamp(1, MOST);
-        let stretches = (0..count).map(|_| Stretch::new(PIECE * size_of::<SetRank>())).collect();
+        let stretches = (0..count).map(|_| RankStretch::new(PIECE * size_of::<SetRank>())).collect();
         // There are at most as many ranges as a u32 has values.
         let sets = sets.div_ceil(count as u32).max(1);
         Self { files, stretches, sets, loaded: Vec::new(), taken: 0, next: 0 }

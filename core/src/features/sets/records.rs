@@ -15,13 +15,13 @@ pub struct Records {
     /// because sets stay where they were made.
     parts: Vec<Vec<u32>>,
     /// The place of the tokens of each record.
-    places: Vec<Place>,
+    places: Vec<TokensPlace>,
     sizes: Vec<u32>,
 }
 
 /// The place of the tokens of a record.
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
+pub struct TokensPlace {
     /// The part that the tokens are in.
     pub part: u32,
     /// The number of the tokens.
@@ -31,7 +31,7 @@ pub struct Place {
 }
 
 /// The number of bytes that a record takes in memory in addition to its tokens.
-pub const RECORD: usize = size_of::<Place>() + size_of::<u32>();
+pub const RECORD: usize = size_of::<TokensPlace>() + size_of::<u32>();
 
 impl Records {
     /// Creates records with these tokens. `starts` has the start of each record and the end of the
@@ -39,7 +39,7 @@ impl Records {
     pub fn new(tokens: Vec<u32>, starts: &[usize], sizes: Vec<u32>) -> Result<Self> {
         let mut places = Vec::new();
         memory::reserve(&mut places, sizes.len(), "placing records")?;
-        places.extend(starts.windows(2).map(|ends| Place {
+        places.extend(starts.windows(2).map(|ends| TokensPlace {
             part: 0,
             length: (ends[1] - ends[0]) as u32,
             start: ends[0],
@@ -48,7 +48,7 @@ impl Records {
     }
 
     /// Creates records whose tokens are at these places of some parts.
-    pub fn of_parts(parts: Vec<Vec<u32>>, places: Vec<Place>, sizes: Vec<u32>) -> Self {
+    pub fn of_parts(parts: Vec<Vec<u32>>, places: Vec<TokensPlace>, sizes: Vec<u32>) -> Self {
         debug_assert_eq!(places.len(), sizes.len());
         Self { parts, places, sizes }
     }
@@ -73,7 +73,7 @@ impl Records {
     /// after `size - tokens.len()` still rarer tokens, which cannot be shared and are not stored.
     #[inline]
     pub fn tokens(&self, record: usize) -> &[u32] {
-        let Place { part, length, start } = self.places[record];
+        let TokensPlace { part, length, start } = self.places[record];
         &self.parts[part as usize][start..][..length as usize]
     }
 

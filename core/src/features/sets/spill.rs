@@ -16,7 +16,7 @@ use super::overflow_ranks::{OverflowRanks, SetRank};
 use super::record_places::RecordPlaces;
 use super::records::Members;
 use super::size_ranges::SizeRanges;
-use super::store::{Store, Table};
+use super::store::{RecordStore, RecordTable};
 use super::translate::order_ranks;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
@@ -146,7 +146,7 @@ impl<'a> Spill<'a> {
             Some(_) => Some(write_records(self.files, right_files, executor)?),
             None => None,
         };
-        let tables = left.bytes() + right.as_ref().map_or(0, Table::bytes);
+        let tables = left.bytes() + right.as_ref().map_or(0, RecordTable::bytes);
         let peak_bytes = (dictionary_bytes + ranks_bytes).max(ranks_bytes + budget).max(tables + budget / 2);
         let dictionary_bytes = dictionary_bytes + ranks_bytes;
         Ok(Ordered { left, right, distinct_tokens, shared_tokens, peak_bytes, dictionary_bytes })
@@ -168,7 +168,7 @@ impl<'a> Spill<'a> {
         let mut space = Vec::new();
         let mut sets = 0;
         for &(at, length) in &self.runs {
-            let mut reader = Reader::new(at, length, share);
+            let mut reader = SpillReader::new(at, length, share);
             while reader.fill(&mut self.words)? {
                 let from = sets;
                 sets += reader.sets;
@@ -180,7 +180,7 @@ impl<'a> Spill<'a> {
                 executor::each(executor, &mut pieces, |piece, stop| {
                     piece.translate(ranges, ranks, right_from, sort, stop)
                 })?;
-                for Piece { mut out, .. } in pieces {
+                for SpilledSets { mut out, .. } in pieces {
                     for (range, words) in files.iter_mut().zip(&mut out) {
                         range.extend(words, self.files)?;
                         memory::clear(words);
@@ -211,7 +211,7 @@ fn push_set(
 }
 
 /// Reads a part of a file in pieces that consist of whole sets.
-struct Reader {
+struct SpillReader {
     at: u64,
     left: usize,
     share: usize,
@@ -222,7 +222,7 @@ struct Reader {
     sets: u32,
 }
 
-impl Reader {
+impl SpillReader {
     fn new(at: u64, length: usize, share: usize) -> Self {
         Self { at, left: length, share, words: Vec::new(), whole: 0, sets: 0 }
     }
@@ -249,7 +249,7 @@ impl Reader {
         first: u32,
         overflow: &'a [SetRank],
         space: &mut Vec<Vec<Vec<u32>>>,
-    ) -> Vec<Piece<'a>> {
+    ) -> Vec<SpilledSets<'a>> {
         let most = self.whole.div_ceil(shares);
         let mut pieces = Vec::new();
         let (mut from, mut begun) = (0, first);
@@ -258,7 +258,7 @@ impl Reader {
                 let out = space.pop().unwrap_or_else(|| vec![Vec::new(); ranges]);
                 let after = overflow.partition_point(|rank| rank.set < begun);
                 let (words, overflow) = (&self.words[from..set.end], &overflow[after..]);
-                pieces.push(Piece { words, set: begun, overflow, out });
+                pieces.push(SpilledSets { words, set: begun, overflow, out });
                 (from, begun) = (set.end, number + 1);
             }
         }
@@ -273,7 +273,7 @@ impl Reader {
 }
 
 /// Some sets, and their output for each size range.
-struct Piece<'a> {
+struct SpilledSets<'a> {
     words: &'a [u32],
     /// The number of the first set.
     set: u32,
@@ -282,7 +282,7 @@ struct Piece<'a> {
     out: Vec<Vec<u32>>,
 }
 
-impl Piece<'_> {
+impl SpilledSets<'_> {
     fn translate(
         &mut self,
         ranges: &SizeRanges,
@@ -317,13 +317,17 @@ impl Piece<'_> {
 }
 
 /// Makes the records of a table from its size ranges, in order.
-fn write_records(files: &dyn TempFiles, ranges: Vec<Log<u32>>, executor: &dyn Executor) -> Result<Table> {
+fn write_records(
+    files: &dyn TempFiles,
+    ranges: Vec<Log<u32>>,
+    executor: &dyn Executor,
+) -> Result<RecordTable> {
     let mut all = Log::new(WRITE);
     let mut places = RecordPlaces::default();
     let (mut rows, mut row_starts) = (Vec::new(), vec![0]);
     for mut range in ranges {
         let mut distinct = DistinctSets::default();
-        let mut reader = Reader::new(0, range.len() as usize, PIECE);
+        let mut reader = SpillReader::new(0, range.len() as usize, PIECE);
         while reader.fill(&mut range)? {
             distinct.done = 0;
             executor::one(executor, &mut distinct, |distinct, stop| {
@@ -350,5 +354,8 @@ fn write_records(files: &dyn TempFiles, ranges: Vec<Log<u32>>, executor: &dyn Ex
         }
     }
     all.spill(files)?;
-    Ok(Table { store: Store::File { tokens: all, places }, members: Members::new(rows, row_starts) })
+    Ok(RecordTable {
+        store: RecordStore::File { tokens: all, places },
+        members: Members::new(rows, row_starts),
+    })
 }

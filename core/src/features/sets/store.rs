@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::record_places::RecordPlaces;
-use super::records::{Members, Place, RECORD, Records};
+use super::records::{Members, RECORD, Records, TokensPlace};
 use super::size_runs::SizeRuns;
 use crate::error::Result;
 use crate::executor::Executor;
@@ -22,7 +22,7 @@ const WRITE: usize = 1 << 16;
 
 /// The records of a table.
 #[derive(Debug)]
-pub enum Store {
+pub enum RecordStore {
     /// All records in memory.
     Memory(Records),
     /// The tokens of the records in a file.
@@ -34,7 +34,7 @@ pub enum Store {
     },
 }
 
-impl Store {
+impl RecordStore {
     /// Returns the number of records.
     pub fn len(&self) -> usize {
         match self {
@@ -100,7 +100,7 @@ impl Store {
                 let mut start = 0;
                 for record in range {
                     let length = places.shared(record);
-                    loaded.push(Place { part: 0, length, start });
+                    loaded.push(TokensPlace { part: 0, length, start });
                     sizes.push(places.runs().size(record as u32));
                     start += length as usize;
                 }
@@ -264,14 +264,14 @@ impl Store {
 
 /// The records of a table and their rows.
 #[derive(Debug)]
-pub struct Table {
+pub struct RecordTable {
     /// The distinct sets.
-    pub store: Store,
+    pub store: RecordStore,
     /// The rows of each set.
     pub members: Members,
 }
 
-impl Table {
+impl RecordTable {
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.store.bytes() + self.members.bytes()
@@ -284,7 +284,7 @@ mod tests {
     use crate::storage::files::MemoryFiles;
     use proptest::prelude::*;
 
-    fn all(store: &mut Store, budget: usize) -> Vec<(u32, Vec<u32>)> {
+    fn all(store: &mut RecordStore, budget: usize) -> Vec<(u32, Vec<u32>)> {
         let mut all = Vec::new();
         store
             .for_each(budget, |n, size, tokens| {
@@ -300,10 +300,11 @@ mod tests {
     fn records_without_tokens_take_memory_too() {
         let (records, bytes) = (1000, 1000 * (RECORD + size_of::<u32>()));
         let starts: Vec<usize> = (0..=records).collect();
-        let mut store = Store::Memory(Records::new(vec![7; records], &starts, vec![1; records]).unwrap());
-        assert!(matches!(store.part(|_| true, &MemoryFiles, bytes).unwrap(), Store::Memory(_)));
+        let mut store =
+            RecordStore::Memory(Records::new(vec![7; records], &starts, vec![1; records]).unwrap());
+        assert!(matches!(store.part(|_| true, &MemoryFiles, bytes).unwrap(), RecordStore::Memory(_)));
         let mut store = store.part(|_| true, &MemoryFiles, bytes - 1).unwrap();
-        assert!(matches!(store, Store::File { .. }));
+        assert!(matches!(store, RecordStore::File { .. }));
         assert_eq!(store.fitting(0..records, bytes), records);
         assert_eq!(store.fitting(10..records, bytes / 10), 110);
         assert_eq!(store.fitting(10..records, 0), 11);
@@ -324,7 +325,7 @@ mod tests {
             records.iter().for_each(|(_, set)| starts.push(starts[starts.len() - 1] + set.len()));
             let tokens = records.iter().flat_map(|(_, set)| set.clone()).collect();
             let sizes = records.iter().map(|&(size, _)| size).collect();
-            let mut store = Store::Memory(Records::new(tokens, &starts, sizes).unwrap());
+            let mut store = RecordStore::Memory(Records::new(tokens, &starts, sizes).unwrap());
             // The first copy is made from a store in memory; the second may be made from a file.
             for budget in budgets {
                 let mut copy = store.part(|_| true, &MemoryFiles, budget).unwrap();

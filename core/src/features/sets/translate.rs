@@ -26,7 +26,7 @@ pub(super) struct Translated {
 }
 
 /// Some consecutive sets of a worker.
-struct Piece<'a> {
+struct TranslatedSets<'a> {
     tokens: &'a mut [u32],
     /// The place of the first of these tokens among all tokens of the worker.
     base: usize,
@@ -62,7 +62,7 @@ impl Translated {
     }
 
     /// Divides the sets into pieces of about equal work.
-    fn pieces(&mut self) -> Vec<Piece<'_>> {
+    fn pieces(&mut self) -> Vec<TranslatedSets<'_>> {
         const TOKENS_A_PIECE: usize = 1 << 19;
         let mut pieces = Vec::new();
         let (mut tokens, mut lengths) = (self.tokens.as_mut_slice(), self.lengths.as_mut_slice());
@@ -73,7 +73,7 @@ impl Translated {
             let end = ends_here[sets - 1];
             let (tokens_here, tokens_after) = tokens.split_at_mut(end - base);
             let (lengths_here, lengths_after) = lengths.split_at_mut(sets);
-            pieces.push(Piece {
+            pieces.push(TranslatedSets {
                 tokens: tokens_here,
                 base,
                 ends: ends_here,
@@ -113,7 +113,7 @@ impl Translated {
     }
 }
 
-impl Piece<'_> {
+impl TranslatedSets<'_> {
     /// Replaces numbers by ranks in the sets that are kept, and sorts the ranks. After a stop, the
     /// next call goes on from there.
     fn translate(&mut self, ranks: &Ranks, sort: sorting_network::Kernel, stop: &Stop) -> Result<()> {
@@ -155,7 +155,7 @@ pub(super) fn order_ranks(set: &mut [u32], sort: sorting_network::Kernel, stop: 
 /// Replaces numbers by ranks in all sets that are kept, sorts these sets, and drops the other sets.
 /// O(N log n) for N tokens in sets of n tokens.
 pub(super) fn translate(parts: &mut [Translated], ranks: &Ranks, executor: &dyn Executor) -> Result<()> {
-    let mut pieces: Vec<Piece<'_>> = parts.iter_mut().flat_map(Translated::pieces).collect();
+    let mut pieces: Vec<TranslatedSets<'_>> = parts.iter_mut().flat_map(Translated::pieces).collect();
     let sort = sorting_network::kernel();
     executor::each(executor, &mut pieces, |piece, stop| piece.translate(ranks, sort, stop))?;
     drop(pieces);

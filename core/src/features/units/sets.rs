@@ -4,7 +4,7 @@
 
 use super::batch::{UnitSlice, make_batch};
 use super::signatures::{Features, Maker};
-use super::text_store::{TextCollector, TextStore};
+use super::text_store::{TextStore, UnitTextCollector};
 use crate::error::{Error, Result};
 use crate::executor::{Executor, Stop};
 use crate::features::FeatureSpec;
@@ -22,7 +22,7 @@ const DOING: &str = "cutting documents into sentences";
 
 /// The units into which documents are cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub enum DocumentUnit {
     /// Sentences.
     Sentence,
     /// Whole documents: each row is one unit.
@@ -31,9 +31,9 @@ pub enum Unit {
 
 /// The documents that one worker has read.
 #[derive(Debug)]
-pub struct Reader {
-    unit: Unit,
-    shelf: TextCollector,
+pub struct UnitReader {
+    unit: DocumentUnit,
+    shelf: UnitTextCollector,
     /// Collects words, if words are counted.
     words: Option<Collector>,
     spans: Vec<Span>,
@@ -44,7 +44,7 @@ pub struct Reader {
 
 const WORDS: FeatureSpec = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
 
-impl Reader {
+impl UnitReader {
     /// Adds a document. After a stop, everything is as it was before.
     pub fn add(&mut self, row: u32, document: &Document, stop: &Stop) -> Result<()> {
         let Self { spans, page, .. } = self;
@@ -54,8 +54,8 @@ impl Reader {
         let Document::Text(text) = document else { return Ok(()) };
         spans.clear();
         match self.unit {
-            Unit::Sentence => for_each_sentence(text, stop, |span| memory::push(spans, span, DOING))?,
-            Unit::Document => {
+            DocumentUnit::Sentence => for_each_sentence(text, stop, |span| memory::push(spans, span, DOING))?,
+            DocumentUnit::Document => {
                 let end = Position { byte: text.len(), char: 0 };
                 memory::push(spans, Position::default().to(end), DOING)?;
             }
@@ -75,7 +75,7 @@ impl Reader {
 #[derive(Debug)]
 pub struct Gathering {
     /// The readers, one for each worker.
-    pub readers: Vec<Reader>,
+    pub readers: Vec<UnitReader>,
     library: TextStore,
     /// Numbers the words that the readers count. It has the collectors of the readers only while it
     /// does so.
@@ -84,10 +84,10 @@ pub struct Gathering {
 
 impl Gathering {
     /// Creates a gathering without documents.
-    pub fn new(unit: Unit, features: &Features, executor: &dyn Executor) -> Self {
-        let reader = || Reader {
+    pub fn new(unit: DocumentUnit, features: &Features, executor: &dyn Executor) -> Self {
+        let reader = || UnitReader {
             unit,
-            shelf: TextCollector::default(),
+            shelf: UnitTextCollector::default(),
             words: features.are_counted().then(|| Collector::new(WORDS)),
             spans: Vec::new(),
             page: Document::default(),
@@ -140,7 +140,7 @@ impl Gathering {
     ) -> Result<(TextStore, Maker, u64)> {
         self.library.finish(self.readers.iter_mut().map(|reader| &mut reader.shelf), files)?;
         self.words.collectors = self.readers.iter_mut().filter_map(|reader| reader.words.take()).collect();
-        let are_whole = self.readers.iter().all(|reader| reader.unit == Unit::Document);
+        let are_whole = self.readers.iter().all(|reader| reader.unit == DocumentUnit::Document);
         let maker = features.ready(self.words.dictionary(), documents, are_whole, executor)?;
         Ok((self.library, maker, self.readers.iter().map(|reader| reader.empty).sum()))
     }
@@ -237,7 +237,7 @@ pub fn make_sets(
     let Resources { files, budget, executor } = resources;
     let mut builder = SetBuilder::new(WORDS, executor.count()).with_files(files);
     let (mut peak_bytes, mut unsigned) = (0, 0);
-    let mut parts = Parts { units, at: (0, 0), bytes: (budget / 64).clamp(1 << 14, 4 << 20) };
+    let mut parts = UnitBatches { units, at: (0, 0), bytes: (budget / 64).clamp(1 << 14, 4 << 20) };
     while let Some(batch) = parts.next(library)? {
         let first = batch.first().map_or(0, |part| part.number);
         if units.right_from == Some(first) {
@@ -262,7 +262,7 @@ pub fn make_sets(
 }
 
 /// Divides all units into batches.
-struct Parts<'a> {
+struct UnitBatches<'a> {
     units: &'a Units,
     /// The next document, and the next of its units.
     at: (usize, u32),
@@ -270,7 +270,7 @@ struct Parts<'a> {
     bytes: usize,
 }
 
-impl Parts<'_> {
+impl UnitBatches<'_> {
     fn done(&self) -> u32 {
         self.units.firsts[self.at.0] + self.at.1
     }

@@ -10,7 +10,7 @@ use crate::features::shingles::for_each_shingle;
 use crate::features::spotsigs::{self, Antecedents, SpotSpec, Spots};
 use crate::hash::hash_bytes;
 use crate::memory;
-use crate::text::words::{Space, for_each_word};
+use crate::text::words::{WordScratch, for_each_word};
 
 const DOING: &str = "making signatures";
 
@@ -218,7 +218,7 @@ pub enum Maker {
 /// Scratch memory that is reused from unit to unit.
 #[derive(Debug, Default)]
 pub struct SignatureScratch {
-    word: Space,
+    word: WordScratch,
     hashes: Vec<u64>,
     bytes: Vec<u8>,
     terms: Words,

@@ -11,14 +11,14 @@ const DOING: &str = "keeping texts";
 
 /// The texts of one worker.
 #[derive(Debug, Default)]
-pub struct TextCollector {
+pub struct UnitTextCollector {
     texts: SetCollector,
     /// Each row, and the number of its units.
     counts: Vec<(u32, u32)>,
     space: Vec<u64>,
 }
 
-impl TextCollector {
+impl UnitTextCollector {
     /// Adds the text of a row, and the places of its units.
     pub fn add(&mut self, row: u32, text: &str, units: &[Span]) -> Result<()> {
         let too_long = || Error::TooMany { what: "bytes in a text", limit: u32::MAX.into() };
@@ -99,7 +99,7 @@ impl TextStore {
     /// Takes the texts of the collectors in `shelves` and writes them to a file.
     pub fn spill<'s>(
         &mut self,
-        shelves: impl IntoIterator<Item = &'s mut TextCollector>,
+        shelves: impl IntoIterator<Item = &'s mut UnitTextCollector>,
         files: &dyn TempFiles,
     ) -> Result<()> {
         let mut texts = self.take(shelves)?;
@@ -109,7 +109,7 @@ impl TextStore {
     /// Takes the texts of the collectors in `shelves`. No texts may be added after this call.
     pub fn finish<'s>(
         &mut self,
-        shelves: impl IntoIterator<Item = &'s mut TextCollector>,
+        shelves: impl IntoIterator<Item = &'s mut UnitTextCollector>,
         files: &dyn TempFiles,
     ) -> Result<()> {
         let texts = self.take(shelves)?;
@@ -118,11 +118,11 @@ impl TextStore {
 
     fn take<'s>(
         &mut self,
-        shelves: impl IntoIterator<Item = &'s mut TextCollector>,
+        shelves: impl IntoIterator<Item = &'s mut UnitTextCollector>,
     ) -> Result<Vec<SetCollector>> {
         let mut texts = Vec::new();
         for shelf in shelves {
-            let TextCollector { texts: own, counts, .. } = std::mem::take(shelf);
+            let UnitTextCollector { texts: own, counts, .. } = std::mem::take(shelf);
             let rows = counts.iter().map(|&(row, _)| row as usize + 1).max().unwrap_or(0);
             if rows > self.counts.len() {
                 let more = rows - self.counts.len();
@@ -168,7 +168,7 @@ mod tests {
     proptest! {
         #[test]
         fn texts_come_back(texts in prop::collection::vec("([a-z好。. ]{0,9}|)", 0..12), spill: bool) {
-            let mut shelves = vec![TextCollector::default(), TextCollector::default()];
+            let mut shelves = vec![UnitTextCollector::default(), UnitTextCollector::default()];
             let mut library = TextStore::default();
             for (row, text) in texts.iter().enumerate() {
                 shelves[row % 2].add(row as u32, text, &sentences(text)).unwrap();

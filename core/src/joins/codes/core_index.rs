@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::executor::{self, Stop};
-use crate::features::windows::Windows;
+use crate::features::windows::RunHashes;
 use crate::memory;
 use crate::verify::repeatability::least_common;
 
@@ -43,7 +43,7 @@ impl CoreIndex {
 
     /// Adds the code at position `place`, of `length` characters, which passes with at least
     /// `least` common characters.
-    pub(super) fn add(&mut self, place: u32, windows: &Windows, length: u32, least: u32) -> Result<()> {
+    pub(super) fn add(&mut self, place: u32, windows: &RunHashes, length: u32, least: u32) -> Result<()> {
         let Cores { mut first, step, length: core } = Cores::new(length, least);
         let gram = gram_length(core);
         while first + core <= length {
@@ -97,7 +97,7 @@ pub fn each_gram(
     mut offered: impl FnMut(u64) -> Result<()>,
     mut looked_up: impl FnMut(u64) -> Result<()>,
 ) -> Result<()> {
-    let mut windows = Windows::default();
+    let mut windows = RunHashes::default();
     windows.set(code)?;
     // The code was counted before.
     let length = code.chars().count() as u32;

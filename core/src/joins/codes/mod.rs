@@ -37,7 +37,7 @@ use super::{Counts, RecordJoin, RecordPair};
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::texts::{Distinct, Texts};
-use crate::features::windows::Windows;
+use crate::features::windows::RunHashes;
 use crate::memory;
 use crate::verify::automaton::SuffixAutomaton;
 use crate::verify::repeatability::{least_common, share};
@@ -114,7 +114,7 @@ impl CodeJoin {
         executor::one(executor, &mut state, |(index, to), stop| {
             index.clear();
             *to = from;
-            let mut windows = Windows::default();
+            let mut windows = RunHashes::default();
             while *to < order.len() && (index.entries() < most || *to == from) {
                 if to.is_multiple_of(1 << 8) {
                     stop.check()?;
@@ -197,7 +197,7 @@ struct Probes {
 
 impl Probes {
     fn probe(&mut self, codes: &OrderedCodes, index: &CoreIndex, stop: &Stop) -> Result<()> {
-        let mut windows = Windows::default();
+        let mut windows = RunHashes::default();
         let mut hashes: Vec<u64> = Vec::new();
         let mut candidates: Vec<u32> = Vec::new();
         let mut automaton = SuffixAutomaton::new()?;

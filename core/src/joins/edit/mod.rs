@@ -64,13 +64,13 @@ use crate::verify::levenshtein::Pattern;
 use crate::verify::predicate::Predicate;
 use profiles::ByProfiles;
 use segments::BySegments;
-use stages::{AllPairs, By, Source, Stage, equal_texts, spans};
+use stages::{AllPairs, By, CandidateSource, SpanStage, equal_texts, spans};
 
 const DOING: &str = "joining by edit distance";
 
 /// Statistics of the preparation of a join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Prepared {
+pub struct PreparationStats {
     /// The number of grams of all distinct texts.
     pub grams: u64,
     /// The number of distinct grams.
@@ -90,7 +90,7 @@ pub fn edit_pairs(
     files: &dyn TempFiles,
     budget: usize,
     executor: &dyn Executor,
-) -> Result<(Pairs, Prepared)> {
+) -> Result<(Pairs, PreparationStats)> {
     let Distinct { texts, left, right } = distinct;
     // Rows, and therefore texts, are numbered with 32 bits.
     let split = left.len() as u32;
@@ -99,7 +99,7 @@ pub fn edit_pairs(
     let spans = spans(&texts, &sides, edit, budget, executor)?;
     let budget = budget / spans.len();
     let mut prepared =
-        Prepared { grams: 0, distinct_grams: 0, distinct_texts: texts.len() as u64, peak_bytes: 0 };
+        PreparationStats { grams: 0, distinct_grams: 0, distinct_texts: texts.len() as u64, peak_bytes: 0 };
     let mut stages = Vec::new();
     for span in spans {
         // Texts are ordered by length, so this takes the texts that are short enough for the span.
@@ -111,21 +111,23 @@ pub fn edit_pairs(
         });
         let lefts = lefts.unwrap_or_default();
         let source = match (span.by, rights) {
-            (By::All, rights) => Source::All(AllPairs::new(lefts, rights)),
-            (By::Equality, Some(rights)) => Source::Known(equal_texts(&texts, lefts, rights, executor)?),
+            (By::All, rights) => CandidateSource::All(AllPairs::new(lefts, rights)),
+            (By::Equality, Some(rights)) => {
+                CandidateSource::Known(equal_texts(&texts, lefts, rights, executor)?)
+            }
             // Distinct texts of one table are never equal.
-            (By::Equality, None) => Source::Known(Vec::new()),
+            (By::Equality, None) => CandidateSource::Known(Vec::new()),
             (By::Profiles, rights) => {
                 let least = edit.least_partner(ByProfiles::SHORTEST);
                 let short = texts.lengths()[..lefts.end as usize].partition_point(|&length| length < least);
                 let pairs = ByProfiles::new(edit, short as u32..lefts.end, rights, budget);
-                Source::Profiles(pairs)
+                CandidateSource::Profiles(pairs)
             }
             (By::Segments(shape), rights) => {
                 let least = edit.least_partner(ByProfiles::SHORTEST);
                 let short = texts.lengths()[..lefts.end as usize].partition_point(|&length| length < least);
                 let lefts = short as u32..lefts.end;
-                Source::Segments(BySegments::new(edit, lefts, rights, shape, budget))
+                CandidateSource::Segments(BySegments::new(edit, lefts, rights, shape, budget))
             }
             (By::Grams(bound), rights) => {
                 let GramSets { ordered, grams, peak_bytes } =
@@ -139,12 +141,12 @@ pub fn edit_pairs(
                     algorithm,
                     Resources { files, budget, executor },
                 )?;
-                Source::Grams(pairs, bound)
+                CandidateSource::Grams(pairs, bound)
             }
         };
         let lengths = texts.lengths().iter().filter(|length| span.longer.contains(length));
         let characters = lengths.map(|&length| u64::from(length)).sum();
-        stages.push(Stage { span, source, characters });
+        stages.push(SpanStage { span, source, characters });
     }
     let mut equal = Vec::new();
     if right.is_none() {
@@ -167,7 +169,7 @@ pub fn edit_pairs(
 #[derive(Debug)]
 struct EditJoin {
     comparison: EditComparison,
-    stages: Vec<Stage>,
+    stages: Vec<SpanStage>,
     /// The index of the current stage.
     at: usize,
     /// The number of candidates that were compared.
@@ -263,7 +265,8 @@ impl RecordJoin for EditJoin {
 
     fn progress(&self) -> f64 {
         // Each stage has work, even if its texts have no characters.
-        let work = |stages: &[Stage]| stages.iter().map(|stage| 1.0 + stage.characters as f64).sum::<f64>();
+        let work =
+            |stages: &[SpanStage]| stages.iter().map(|stage| 1.0 + stage.characters as f64).sum::<f64>();
         let (before, rest) = self.stages.split_at(self.at.min(self.stages.len()));
         let of_stage = rest.first().map_or(0.0, |stage| {
             work(std::slice::from_ref(stage)) * stage.source.progress(&self.comparison.texts)

@@ -178,7 +178,7 @@ pub(super) struct ByProfiles {
 }
 
 /// A text, and the texts it is compared with.
-struct Probe {
+struct ProbedText {
     left: u32,
     rights: Range<u32>,
     found: Vec<Pair>,
@@ -267,7 +267,7 @@ impl ByProfiles {
             let from = start.max(self.right.of.start);
             let rights = from..end.min(self.right.of.end).max(from);
             pairs += rights.len();
-            memory::push(&mut probes, Probe { left, rights, found: Vec::new() }, DOING)?;
+            memory::push(&mut probes, ProbedText { left, rights, found: Vec::new() }, DOING)?;
         }
         let (left, right, edit) = (&self.left, &self.right, self.edit);
         executor::each(executor, &mut probes, |probe, stop| probe.compare(texts, left, right, edit, stop))?;
@@ -297,7 +297,7 @@ impl ByProfiles {
     }
 }
 
-impl Probe {
+impl ProbedText {
     fn compare(
         &mut self,
         texts: &Texts,

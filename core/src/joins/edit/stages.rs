@@ -20,7 +20,7 @@ const DOING: &str = "finding texts to compare";
 
 /// A range of lengths of the longer text, and the method that finds its pairs.
 #[derive(Debug, Clone)]
-pub(super) struct Span {
+pub(super) struct LengthSpan {
     /// The number of characters of the longer text.
     pub longer: RangeInclusive<u32>,
     /// The method that finds the pairs.
@@ -50,8 +50,8 @@ pub(super) fn spans(
     edit: EditPredicate,
     budget: usize,
     executor: &dyn Executor,
-) -> Result<Vec<Span>> {
-    let all = |by| vec![Span { longer: 0..=u32::MAX, by }];
+) -> Result<Vec<LengthSpan>> {
+    let all = |by| vec![LengthSpan { longer: 0..=u32::MAX, by }];
     if edit.first_length(1).is_none() {
         return Ok(all(By::Equality));
     }
@@ -62,18 +62,21 @@ pub(super) fn spans(
         }
         let shape = best_shape(texts, sides, edit, ByProfiles::SHORTEST, budget, executor)?;
         return Ok(vec![
-            Span { longer: 0..=ByProfiles::SHORTEST - 1, by: By::Grams(bound) },
-            Span { longer: ByProfiles::SHORTEST..=u32::MAX, by: shape.map_or(By::Profiles, By::Segments) },
+            LengthSpan { longer: 0..=ByProfiles::SHORTEST - 1, by: By::Grams(bound) },
+            LengthSpan {
+                longer: ByProfiles::SHORTEST..=u32::MAX,
+                by: shape.map_or(By::Profiles, By::Segments),
+            },
         ]);
     };
     // If the longer of two similar texts has n characters, they share at least n - q + 1 -
     // q·distance grams.
     let (single, double) = (distance.saturating_add(1), distance.saturating_mul(2).saturating_add(2));
-    let span = |longer, q| Span { longer, by: By::Grams(GramBound::with_grams_of(edit, q)) };
+    let span = |longer, q| LengthSpan { longer, by: By::Grams(GramBound::with_grams_of(edit, q)) };
     Ok(vec![
         span(double..=u32::MAX, 2),
         span(single..=double - 1, 1),
-        Span { longer: 0..=single - 1, by: By::All },
+        LengthSpan { longer: 0..=single - 1, by: By::All },
     ])
 }
 
@@ -112,9 +115,9 @@ pub(super) fn equal_texts(
 
 /// A span together with the source of its pairs.
 #[derive(Debug)]
-pub(super) struct Stage {
-    pub span: Span,
-    pub source: Source,
+pub(super) struct SpanStage {
+    pub span: LengthSpan,
+    pub source: CandidateSource,
     /// The number of characters of the texts whose lengths are in the span, as a measure of the
     /// work.
     pub characters: u64,
@@ -122,7 +125,7 @@ pub(super) struct Stage {
 
 /// A source of candidates.
 #[derive(Debug)]
-pub(super) enum Source {
+pub(super) enum CandidateSource {
     /// Pairs of texts that share enough grams, and the bound. The rows of these pairs are the
     /// texts.
     Grams(Pairs, GramBound),
@@ -176,7 +179,7 @@ impl Iterator for AllPairs {
     }
 }
 
-impl Source {
+impl CandidateSource {
     /// Returns the next candidate that is already found.
     pub(super) fn take(&mut self) -> Option<Pair> {
         match self {

@@ -4,7 +4,7 @@ use super::digest::Digests;
 use super::segment::part_of;
 use crate::error::Result;
 use crate::executor::{self, Executor};
-use crate::joins::sets::bounds::{Bounds, Side};
+use crate::joins::sets::bounds::{Bounds, PairSide};
 use crate::memory;
 
 pub(crate) const DOING: &str = "looking up changed documents";
@@ -43,7 +43,7 @@ pub(crate) struct Requirements {
 impl Requirements {
     fn new(size: u32, bounds: &Bounds) -> Self {
         let mut by_size = [Requirement { size: 1, overlap: size.saturating_add(1) }; REQUIREMENTS];
-        let Some(partners) = bounds.partner_sizes(Side::Left, size, u32::MAX) else {
+        let Some(partners) = bounds.partner_sizes(PairSide::Left, size, u32::MAX) else {
             return Self { size, most: 0, by_size };
         };
         let (least, most) = (*partners.start(), *partners.end());
@@ -54,7 +54,7 @@ impl Requirements {
         for requirement in &mut by_size {
             *requirement = Requirement {
                 size: from,
-                overlap: size.saturating_add(1) - bounds.prefix(Side::Left, size, from),
+                overlap: size.saturating_add(1) - bounds.prefix(PairSide::Left, size, from),
             };
             from = from.saturating_add(width).min(most);
         }
@@ -160,7 +160,7 @@ impl Changed {
             // search.
             (by_size[0].size..=most).contains(&other)
                 && allows(by_size[0].overlap)
-                && self.bounds.least_overlap(Side::Left, size, other).is_some_and(allows)
+                && self.bounds.least_overlap(PairSide::Left, size, other).is_some_and(allows)
         });
         rows.iter_mut().for_each(|place| *place = self.rows[*place as usize]);
         Ok(())

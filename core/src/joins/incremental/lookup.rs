@@ -6,7 +6,7 @@ use super::segment::{SegmentDocuments, decode};
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::joins::sets::bitmap::Bitmap;
-use crate::joins::sets::bounds::Side;
+use crate::joins::sets::bounds::PairSide;
 use crate::memory;
 use crate::simd::popcount::{self, Scattered};
 
@@ -128,7 +128,9 @@ impl<'a> SegmentLookup<'a> {
             if found.has(place) {
                 continue;
             }
-            if let Some(least) = self.changed.bounds.least_overlap(Side::Left, size, sizes[place as usize]) {
+            if let Some(least) =
+                self.changed.bounds.least_overlap(PairSide::Left, size, sizes[place as usize])
+            {
                 kernel(own, bitmaps, sizes, &[place], allowed(least), &mut near);
                 if near.len() > count {
                     near.truncate(count);

@@ -144,12 +144,12 @@ fn malformed(why: &str) -> Error {
 }
 
 /// The documents that have a hash, still in the stored form.
-pub(crate) enum List<'a> {
+pub(crate) enum StoredList<'a> {
     One(u32),
     Several { code: &'a [u8], decoder: Decoder },
 }
 
-impl List<'_> {
+impl StoredList<'_> {
     /// Replaces the contents of `places` by the places of the documents, in ascending order.
     pub(crate) fn read(self, places: &mut Vec<u32>) -> Result<()> {
         places.clear();
@@ -169,7 +169,7 @@ impl List<'_> {
 pub(crate) fn decode(
     mut bytes: &[u8],
     documents: usize,
-    mut each: impl FnMut(u32, List<'_>) -> Result<()>,
+    mut each: impl FnMut(u32, StoredList<'_>) -> Result<()>,
 ) -> Result<()> {
     let mut hash = 0u32;
     while !bytes.is_empty() {
@@ -183,7 +183,7 @@ pub(crate) fn decode(
         let number = get(&mut bytes)?;
         let list = if count == 1 {
             let place = u32::try_from(number).ok().filter(|&place| (place as usize) < documents);
-            List::One(place.ok_or_else(|| malformed("a posting leads nowhere"))?)
+            StoredList::One(place.ok_or_else(|| malformed("a posting leads nowhere"))?)
         } else {
             let (&parameter, rest) = bytes.split_first().ok_or_else(|| malformed("a list is cut off"))?;
             let length = usize::try_from(number).unwrap_or(usize::MAX);
@@ -191,7 +191,7 @@ pub(crate) fn decode(
             bytes = rest;
             // The number of places and the number of bytes of a part fit into 32 bits.
             let decoder = Decoder::new(parameter, count as u32, length as u32, documents as u32)?;
-            List::Several { code, decoder }
+            StoredList::Several { code, decoder }
         };
         each(hash, list)?;
     }

@@ -10,7 +10,7 @@ use crate::joins::Counts;
 
 /// Some blocks.
 #[derive(Debug)]
-pub struct Batch {
+pub struct BlockBatch {
     blocks: Vec<(usize, Block)>,
     arrived: Arrived,
 }
@@ -26,7 +26,7 @@ struct Arrivals {
     next: usize,
 }
 
-impl Batch {
+impl BlockBatch {
     /// Creates a batch of these blocks.
     pub fn new(blocks: Vec<Block>) -> Self {
         let nearest = blocks.iter().map(|_| None).collect();

@@ -3,25 +3,25 @@
 //! At first nearly all records share enough tokens. So those with the greatest counts are taken
 //! first, which rules most of the others out.
 
-use super::index::Index;
-use super::probe::Probe;
+use super::index::RecordIndex;
+use super::probe::RecordProbe;
 use super::top::Partner;
 use crate::error::Result;
 use crate::joins::Counts;
 use crate::memory;
-use crate::simd::columns::{Column, RECORDS, at_least, sum};
+use crate::simd::columns::{BitColumn, RECORDS, at_least, sum};
 use crate::simd::prefetch::prefetch;
 
 const DOING: &str = "finding the nearest";
 
 /// The search for a record.
-pub struct Search<'a, const W: usize> {
+pub struct RecordSearch<'a, const W: usize> {
     /// What is searched.
-    pub index: &'a Index<W>,
+    pub index: &'a RecordIndex<W>,
     /// The record.
     pub record: usize,
     /// What was found so far.
-    pub probe: &'a mut Probe,
+    pub probe: &'a mut RecordProbe,
     /// The numbers of the columns of its frequent tokens.
     pub columns: &'a [u32],
     /// The counters of the search.
@@ -31,26 +31,31 @@ pub struct Search<'a, const W: usize> {
 }
 
 /// The counts of the records of a window.
-pub struct Sums<'a> {
+pub struct WindowCounts<'a> {
     /// The first block.
     pub first: usize,
     /// The number of planes of a block.
     pub planes: usize,
     /// The planes of all blocks.
-    pub all: &'a mut [Column],
+    pub all: &'a mut [BitColumn],
 }
 
-impl Sums<'_> {
+impl WindowCounts<'_> {
     /// Returns the planes of a block.
-    fn of(&mut self, block: usize) -> &mut [Column] {
+    fn of(&mut self, block: usize) -> &mut [BitColumn] {
         &mut self.all[(block - self.first) * self.planes..][..self.planes]
     }
 }
 
-impl<const W: usize> Search<'_, W> {
+impl<const W: usize> RecordSearch<'_, W> {
     /// Takes the best rows of some blocks, which are ascending. `sums` are the counts of the rare
     /// tokens; the frequent ones are added. `near` is used again.
-    pub fn blocks(&mut self, blocks: &[usize], sums: &mut Sums<'_>, near: &mut Vec<Column>) -> Result<()> {
+    pub fn blocks(
+        &mut self,
+        blocks: &[usize],
+        sums: &mut WindowCounts<'_>,
+        near: &mut Vec<BitColumn>,
+    ) -> Result<()> {
         let Self { index, record, .. } = *self;
         let run = index.columns.run;
         near.clear();
@@ -63,14 +68,14 @@ impl<const W: usize> Search<'_, W> {
             }
             let mut found = match self.need(block, &mut known) {
                 Some(need) => run(index.frequent.block(block), self.columns, sums.of(block), need),
-                None => Column::NONE,
+                None => BitColumn::NONE,
             };
             if record / RECORDS == block {
                 found.0[record % RECORDS / 64] &= !(1 << (record % 64));
             }
             near.push(found);
         }
-        near.resize(2 * blocks.len(), Column::NONE);
+        near.resize(2 * blocks.len(), BitColumn::NONE);
         let (near, best) = near.split_at_mut(blocks.len());
         loop {
             let count = (index.columns.count)(near);
@@ -92,9 +97,10 @@ impl<const W: usize> Search<'_, W> {
                 if !near.is_empty() {
                     let still = match self.need(block, &mut known) {
                         Some(need) => run(&[], &[], sums.of(block), need),
-                        None => Column::NONE,
+                        None => BitColumn::NONE,
                     };
-                    *near = Column(std::array::from_fn(|word| near.0[word] & still.0[word] & !best.0[word]));
+                    *near =
+                        BitColumn(std::array::from_fn(|word| near.0[word] & still.0[word] & !best.0[word]));
                 }
             }
         }
@@ -124,12 +130,18 @@ impl<const W: usize> Search<'_, W> {
     /// Finds those of some records that have the greatest counts: few of them, but as many as are
     /// wanted. The search for the least of these counts begins at that of the record before, which
     /// is mostly close.
-    fn greatest(&mut self, blocks: &[usize], sums: &mut Sums<'_>, of: &[Column], best: &mut [Column]) {
+    fn greatest(
+        &mut self,
+        blocks: &[usize],
+        sums: &mut WindowCounts<'_>,
+        of: &[BitColumn],
+        best: &mut [BitColumn],
+    ) {
         let most = 1_u32.checked_shl(sums.planes as u32).unwrap_or(u32::MAX);
         let mut choose = |least: u32| {
             for ((best, of), &block) in best.iter_mut().zip(of).zip(blocks) {
                 let some = (self.index.columns.run)(&[], &[], sums.of(block), least);
-                *best = Column(std::array::from_fn(|word| of.0[word] & some.0[word]));
+                *best = BitColumn(std::array::from_fn(|word| of.0[word] & some.0[word]));
             }
             (self.index.columns.count)(best)
         };
@@ -158,7 +170,7 @@ impl<const W: usize> Search<'_, W> {
 
     /// Offers these records of a block. The condition is raised now and then, and applied to the
     /// sizes of what follows.
-    fn offer_all(&mut self, block: usize, records: &Column, sums: &[Column]) -> Result<()> {
+    fn offer_all(&mut self, block: usize, records: &BitColumn, sums: &[BitColumn]) -> Result<()> {
         let index = self.index;
         for (word, &bits) in records.0.iter().enumerate() {
             if bits == 0 {

@@ -7,10 +7,10 @@
 
 use std::ops::Range;
 
-use super::count::Counting;
-use super::index::Index;
-use super::lists::Lists;
-use super::probe::Probe;
+use super::count::BlockCounting;
+use super::index::RecordIndex;
+use super::lists::TokenLists;
+use super::probe::RecordProbe;
 use super::top::Partner;
 use crate::error::Result;
 use crate::executor::{self, Stop};
@@ -32,7 +32,7 @@ const WINDOW: usize = 1 << 12;
 #[derive(Debug)]
 pub struct Block {
     records: Range<usize>,
-    probes: Vec<Probe>,
+    probes: Vec<RecordProbe>,
     /// The tokens of the records: the token in the upper half, the number of the record in the
     /// block in the lower half. They are sorted by [`Block::begin`].
     entries: Vec<u64>,
@@ -42,7 +42,7 @@ pub struct Block {
     /// What is done of it.
     done: Option<DoneOfToken>,
     /// The search for the other records, once all entries are done.
-    counting: Option<Counting>,
+    counting: Option<BlockCounting>,
     /// The best rows of the first records, once the search is done.
     partners: Vec<Vec<Partner>>,
     /// The counters of the search.
@@ -67,7 +67,7 @@ struct DoneOfToken {
 
 /// Buffers that are used again.
 #[derive(Debug, Default)]
-struct Scratch {
+struct BlockScratch {
     /// The bitmaps of a window, word by word.
     words: Vec<u64>,
     near: Vec<u32>,
@@ -94,7 +94,7 @@ impl Block {
         Nearest { first: self.records.start, partners: std::mem::take(&mut self.partners) }
     }
 
-    fn begin<const W: usize>(&mut self, index: &Index<W>, stop: &Stop) -> Result<()> {
+    fn begin<const W: usize>(&mut self, index: &RecordIndex<W>, stop: &Stop) -> Result<()> {
         self.entries.clear();
         self.probes.clear();
         memory::reserve(&mut self.probes, self.records.len(), DOING)?;
@@ -118,11 +118,11 @@ impl Block {
     }
 
     /// Searches until all records of the block are done.
-    pub fn work<const W: usize>(&mut self, index: &Index<W>, stop: &Stop) -> Result<()> {
+    pub fn work<const W: usize>(&mut self, index: &RecordIndex<W>, stop: &Stop) -> Result<()> {
         if !self.has_begun {
             self.begin(index, stop)?;
         }
-        let mut scratch = Scratch::default();
+        let mut scratch = BlockScratch::default();
         while self.at < self.entries.len() {
             let token = (self.entries[self.at] >> 32) as u32;
             let next =
@@ -148,7 +148,7 @@ impl Block {
             waiting.extend((0..).zip(&self.probes).filter(|(_, probe)| !probe.is_done()).map(|(n, _)| n));
             let tokens = |&number: &u32| index.records.tokens(self.records.start + number as usize).len();
             let all = waiting.iter().map(tokens).sum();
-            self.counting = Some(Counting::new(waiting, all));
+            self.counting = Some(BlockCounting::new(waiting, all));
         }
         if let Some(counting) = &mut self.counting {
             counting.work(index, self.records.start, &mut self.probes, &mut self.counts, stop)?;
@@ -168,17 +168,17 @@ impl Block {
         Ok(())
     }
 
-    fn probe(&self, entry: usize) -> &Probe {
+    fn probe(&self, entry: usize) -> &RecordProbe {
         &self.probes[self.entries[entry] as u32 as usize]
     }
 
     /// Compares the records of the block that have a token with all records that have it.
     fn search<const W: usize>(
         &mut self,
-        index: &Index<W>,
+        index: &RecordIndex<W>,
         token: u32,
         group: Range<usize>,
-        scratch: &mut Scratch,
+        scratch: &mut BlockScratch,
         stop: &Stop,
     ) -> Result<()> {
         let list = index.lists.of(token);
@@ -203,7 +203,7 @@ impl Block {
                         index.gather(&list.0[window.clone()], &mut scratch.words)?;
                         gathered = true;
                     }
-                    let comparison = Comparison { index, list, window: window.clone(), range };
+                    let comparison = ListComparison { index, list, window: window.clone(), range };
                     let record = self.records.start + number;
                     let probe = &mut self.probes[number];
                     comparison.run(record, probe, scratch, &mut self.counts)?;
@@ -218,8 +218,8 @@ impl Block {
 }
 
 /// The comparison of a record with some of the records of a list.
-struct Comparison<'a, const W: usize> {
-    index: &'a Index<W>,
+struct ListComparison<'a, const W: usize> {
+    index: &'a RecordIndex<W>,
     /// The records of the token, and their tokens from it on.
     list: (&'a [u32], &'a [u16]),
     /// The part of the list whose bitmaps are gathered.
@@ -228,14 +228,14 @@ struct Comparison<'a, const W: usize> {
     range: Range<usize>,
 }
 
-impl<const W: usize> Comparison<'_, W> {
+impl<const W: usize> ListComparison<'_, W> {
     /// Compares the record with the others in pieces of similar sizes, because the number of bits
     /// that may differ depends on the size.
     fn run(
         &self,
         record: usize,
-        probe: &mut Probe,
-        scratch: &mut Scratch,
+        probe: &mut RecordProbe,
+        scratch: &mut BlockScratch,
         counts: &mut Counts,
     ) -> Result<()> {
         let Self { index, list: (records, _), range, .. } = self;
@@ -259,13 +259,13 @@ impl<const W: usize> Comparison<'_, W> {
     fn run_piece(
         &self,
         record: usize,
-        probe: &mut Probe,
+        probe: &mut RecordProbe,
         piece: &Range<usize>,
-        scratch: &mut Scratch,
+        scratch: &mut BlockScratch,
         counts: &mut Counts,
     ) -> Result<()> {
         let Self { index, list: (records, _), window, .. } = self;
-        let Scratch { words, near } = scratch;
+        let BlockScratch { words, near } = scratch;
         near.clear();
         memory::reserve(near, piece.len() + planes::IN_ADVANCE, DOING)?;
         let size_at = |place: usize| index.records.size(records[place] as usize);
@@ -293,7 +293,7 @@ impl<const W: usize> Comparison<'_, W> {
     }
 
     /// Compares the record with the one at a place of the list.
-    fn look(&self, record: usize, probe: &mut Probe, place: usize, counts: &mut Counts) -> Result<()> {
+    fn look(&self, record: usize, probe: &mut RecordProbe, place: usize, counts: &mut Counts) -> Result<()> {
         let Self { index, list: (records, rests), .. } = self;
         let other = records[place] as usize;
         if other == record {
@@ -304,7 +304,7 @@ impl<const W: usize> Comparison<'_, W> {
         let own = index.records.tokens(record);
         let from = own.len() - probe.left as usize;
         let at = match rests[place] {
-            Lists::MANY => others.partition_point(|&token| token < own[from]),
+            TokenLists::MANY => others.partition_point(|&token| token < own[from]),
             rest => others.len() - usize::from(rest),
         };
         let left = (own.len() - from).min(others.len() - at);

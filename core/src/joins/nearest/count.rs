@@ -8,15 +8,15 @@
 
 use std::ops::Range;
 
-use super::best::{Search, Sums};
-use super::index::Index;
-use super::lists::Lists;
-use super::probe::Probe;
+use super::best::{RecordSearch, WindowCounts};
+use super::index::RecordIndex;
+use super::lists::TokenLists;
+use super::probe::RecordProbe;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::joins::Counts;
 use crate::memory;
-use crate::simd::columns::{Column, RECORDS, increment, planes};
+use crate::simd::columns::{BitColumn, RECORDS, increment, planes};
 use crate::simd::prefetch::prefetch;
 
 const DOING: &str = "finding the nearest";
@@ -44,7 +44,7 @@ const TOKENS: usize = 1 << 18;
 
 /// The records of a block that wait for the search by counting.
 #[derive(Debug, Default)]
-pub struct Counting {
+pub struct BlockCounting {
     /// The numbers of these records in the block.
     waiting: Vec<u32>,
     /// The first of those that are searched for together.
@@ -57,7 +57,7 @@ pub struct Counting {
     done: usize,
     has_begun: bool,
     /// The places in the lists of their rare tokens.
-    cursors: Vec<Cursor>,
+    cursors: Vec<TokenCursor>,
     /// The numbers of the columns of their frequent tokens.
     columns: Vec<u32>,
     /// For each of them the ranges of its cursors and of its columns.
@@ -68,7 +68,7 @@ pub struct Counting {
 
 /// A place in the list of a token.
 #[derive(Debug, Clone, Copy)]
-struct Cursor {
+struct TokenCursor {
     /// The place among the records of all lists.
     at: usize,
     /// How many records of the list are left.
@@ -79,19 +79,19 @@ struct Cursor {
 
 /// Buffers that are used again.
 #[derive(Debug, Default)]
-struct Scratch {
+struct CountScratch {
     /// The counts of the rare tokens that are shared with each record.
     rare: Vec<u8>,
     /// The planes of the counts.
-    sums: Vec<Column>,
-    near: Vec<Column>,
+    sums: Vec<BitColumn>,
+    near: Vec<BitColumn>,
     /// The blocks of a window that the record reaches.
     blocks: Vec<usize>,
     /// See [`Search::usual`].
     usual: u32,
 }
 
-impl Counting {
+impl BlockCounting {
     /// Creates the search for these records of a block, which have so many tokens.
     pub fn new(waiting: Vec<u32>, tokens: usize) -> Self {
         let chunks = waiting.len().div_ceil(CHUNK).max(tokens.div_ceil(TOKENS)).max(1);
@@ -101,13 +101,13 @@ impl Counting {
     /// Searches until all records are done. `first` is the first record of the block.
     pub fn work<const W: usize>(
         &mut self,
-        index: &Index<W>,
+        index: &RecordIndex<W>,
         first: usize,
-        probes: &mut [Probe],
+        probes: &mut [RecordProbe],
         counts: &mut Counts,
         stop: &Stop,
     ) -> Result<()> {
-        let mut scratch = Scratch::default();
+        let mut scratch = CountScratch::default();
         let window = RECORDS * index.frequent.blocks_of(CACHE).min(BLOCKS);
         let all = index.records.len().div_ceil(window);
         while self.chunk < self.waiting.len() {
@@ -138,10 +138,10 @@ impl Counting {
     /// Places the cursors of the records up to `end`.
     fn begin<const W: usize>(
         &mut self,
-        index: &Index<W>,
+        index: &RecordIndex<W>,
         first: usize,
         end: usize,
-        probes: &mut [Probe],
+        probes: &mut [RecordProbe],
         stop: &Stop,
     ) -> Result<()> {
         self.cursors.clear();
@@ -156,7 +156,7 @@ impl Counting {
             let tokens = index.records.tokens(first + number as usize);
             let (rare, frequent) = tokens.split_at(index.frequent.rare(tokens));
             memory::reserve(&mut self.cursors, rare.len(), DOING)?;
-            self.cursors.extend(rare.iter().map(|&token| Cursor::new(token, &index.lists)));
+            self.cursors.extend(rare.iter().map(|&token| TokenCursor::new(token, &index.lists)));
             memory::reserve(&mut self.columns, frequent.len(), DOING)?;
             self.columns.extend(frequent.iter().map(|&token| index.frequent.number(token)));
             self.starts.push((self.cursors.len(), self.columns.len()));
@@ -174,11 +174,11 @@ impl Counting {
     /// Searches for a record, the next one, in a window.
     fn search<const W: usize>(
         &mut self,
-        index: &Index<W>,
+        index: &RecordIndex<W>,
         record: usize,
-        probe: &mut Probe,
+        probe: &mut RecordProbe,
         window: &Range<usize>,
-        scratch: &mut Scratch,
+        scratch: &mut CountScratch,
         counts: &mut Counts,
     ) -> Result<()> {
         let [from, to] = [self.starts[self.done], self.starts[self.done + 1]];
@@ -189,7 +189,7 @@ impl Counting {
             cursors
                 .iter_mut()
                 .zip(tokens)
-                .for_each(|(cursor, &token)| *cursor = Cursor::new(token, &index.lists));
+                .for_each(|(cursor, &token)| *cursor = TokenCursor::new(token, &index.lists));
         }
         // The window before this one may have raised the condition.
         probe.follow(index.largest);
@@ -201,13 +201,13 @@ impl Counting {
         let columns = &self.columns[from.1..to.1];
         let planes = planes(cursors.len() + columns.len());
         let count = window.len().div_ceil(RECORDS) * planes;
-        let Scratch { rare, sums, near, blocks, usual } = scratch;
+        let CountScratch { rare, sums, near, blocks, usual } = scratch;
         // Of many entries, counts in bytes take less time than planes, which they fill afterwards.
         let are_many = self.entries[self.done] / MANY >= index.records.len() / RECORDS;
         let in_bytes = are_many && cursors.len() <= u8::MAX.into();
         sums.clear();
         memory::reserve(sums, count, DOING)?;
-        sums.resize(count, Column::NONE);
+        sums.resize(count, BitColumn::NONE);
         rare.clear();
         if in_bytes {
             let records = window.len().next_multiple_of(RECORDS);
@@ -237,8 +237,8 @@ impl Counting {
         // Records that are as large as this one come first, as the windows do.
         let places = reach.start / RECORDS..reach.end.div_ceil(RECORDS);
         let first = index.first_blocks(record, &places, FIRST);
-        let mut sums = Sums { first: window.start / RECORDS, planes, all: sums };
-        let mut search = Search { index, record, probe, columns, counts, usual };
+        let mut sums = WindowCounts { first: window.start / RECORDS, planes, all: sums };
+        let mut search = RecordSearch { index, record, probe, columns, counts, usual };
         let others = [places.start..first.start, first.end..places.end];
         for some in [&[first][..], &others] {
             blocks.clear();
@@ -250,9 +250,9 @@ impl Counting {
     }
 }
 
-impl Cursor {
+impl TokenCursor {
     /// Returns the first place of the list of a token.
-    fn new(token: u32, lists: &Lists) -> Self {
+    fn new(token: u32, lists: &TokenLists) -> Self {
         let Range { start, end } = lists.range(token);
         let record = lists.all()[start..end].first().copied().unwrap_or(u32::MAX);
         // Records are numbered with 32 bits.

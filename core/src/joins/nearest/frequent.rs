@@ -3,13 +3,13 @@
 //! The list of a frequent token holds so large a share of all records that an instruction for some
 //! hundred records takes less time.
 
-use super::lists::Lists;
+use super::lists::TokenLists;
 use crate::allowance;
 use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::features::sets::records::Records;
 use crate::memory;
-use crate::simd::columns::{Column, RECORDS};
+use crate::simd::columns::{BitColumn, RECORDS};
 
 const DOING: &str = "preparing the search for the nearest";
 
@@ -21,7 +21,7 @@ pub struct Frequent {
     first: usize,
     /// The number of these tokens.
     count: usize,
-    columns: Vec<Column>,
+    columns: Vec<BitColumn>,
 }
 
 impl Frequent {
@@ -29,7 +29,7 @@ impl Frequent {
     /// O(records + their frequent tokens).
     pub fn new(
         records: &Records,
-        lists: &Lists,
+        lists: &TokenLists,
         tokens: usize,
         records_of_an_entry: usize,
         executor: &dyn Executor,
@@ -38,7 +38,7 @@ impl Frequent {
         let blocks = records.len().div_ceil(RECORDS);
         let count = count(records.len(), lists, tokens, records_of_an_entry);
         let first = tokens - count;
-        let mut columns: Vec<Column> = memory::zeroed(blocks * count, DOING)?;
+        let mut columns: Vec<BitColumn> = memory::zeroed(blocks * count, DOING)?;
         let mut pieces: Vec<_> = columns.chunks_mut((BLOCKS * count).max(1)).enumerate().collect();
         executor::each(executor, &mut pieces, |(piece, columns), stop| {
             let from = *piece * BLOCKS * RECORDS;
@@ -70,13 +70,13 @@ impl Frequent {
 
     /// Returns the columns of a block.
     #[inline]
-    pub fn block(&self, block: usize) -> &[Column] {
+    pub fn block(&self, block: usize) -> &[BitColumn] {
         &self.columns[block * self.count..][..self.count]
     }
 
     /// Returns how many blocks have columns that fit into this many bytes, at least one.
     pub fn blocks_of(&self, bytes: usize) -> usize {
-        (bytes / size_of::<Column>() / self.count.max(1)).max(1)
+        (bytes / size_of::<BitColumn>() / self.count.max(1)).max(1)
     }
 
     /// Returns the number of bytes on the heap.
@@ -88,7 +88,7 @@ impl Frequent {
 /// Returns how many tokens get columns: those for which the columns take less time than their
 /// lists, but only as many as take half of the memory of all lists, or little if the call may not
 /// hold several times as much.
-fn count(records: usize, lists: &Lists, tokens: usize, records_of_an_entry: usize) -> usize {
+fn count(records: usize, lists: &TokenLists, tokens: usize, records_of_an_entry: usize) -> usize {
     /// The columns of small records may take this many bytes for each record, if there is room, and
     /// if not.
     const FREE: [usize; 2] = [192, 64];
@@ -96,7 +96,7 @@ fn count(records: usize, lists: &Lists, tokens: usize, records_of_an_entry: usiz
     let many = lists.bytes() / 2;
     let has_room = allowance::has_room(TIMES * many, DOING).is_ok();
     let bytes = if has_room { many.max(FREE[0] * records) } else { FREE[1] * records };
-    let most = bytes / (records.div_ceil(RECORDS) * size_of::<Column>()).max(1);
+    let most = bytes / (records.div_ceil(RECORDS) * size_of::<BitColumn>()).max(1);
     let length = |token: usize| lists.of(token as u32).0.len();
     let is_frequent = |&token: &usize| length(token) * records_of_an_entry > records;
     (0..tokens).rev().take(most).take_while(is_frequent).count()

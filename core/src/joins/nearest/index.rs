@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::frequent::Frequent;
-use super::lists::Lists;
-use super::probe::{Cost, Probe};
+use super::lists::TokenLists;
+use super::probe::{ListCost, RecordProbe};
 use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::features::sets::records::{Members, Records};
@@ -12,16 +12,16 @@ use crate::features::sets::size_runs::SizeRuns;
 use crate::joins::sets::bitmap::{Bitmap, of_record};
 use crate::memory;
 use crate::simd::columns::{self, RECORDS};
-use crate::simd::planes::{self, Kernel};
+use crate::simd::planes::{self, PlanesKernel};
 use crate::simd::prefetch::prefetch;
-use crate::simd::spread::{self, Spread};
+use crate::simd::spread::{self, SpreadKernel};
 use crate::verify::measure::Measure;
 
 const DOING: &str = "preparing the search for the nearest";
 
 /// The records of a table, with bitmaps of `W` words.
 #[derive(Debug)]
-pub struct Index<const W: usize> {
+pub struct RecordIndex<const W: usize> {
     /// The distinct sets.
     pub records: Records,
     /// For each record the ranks of its rows, ascending.
@@ -33,17 +33,17 @@ pub struct Index<const W: usize> {
     /// The greatest size of a record.
     pub largest: u32,
     /// The records of every token.
-    pub lists: Lists,
+    pub lists: TokenLists,
     /// The bitmaps.
     pub bitmaps: Vec<Bitmap<W>>,
     /// The comparison of bitmaps.
-    pub near: Kernel<W>,
+    pub near: PlanesKernel<W>,
     /// The columns of the frequent tokens.
     pub frequent: Frequent,
     /// The sum of columns.
-    pub columns: columns::Kernel,
+    pub columns: columns::ColumnsKernel,
     /// What makes planes of counts.
-    pub spread: Spread,
+    pub spread: SpreadKernel,
     /// The first token whose list is too long to be searched.
     pub searched: usize,
     short: u64,
@@ -52,7 +52,7 @@ pub struct Index<const W: usize> {
 
 /// What an index is made of.
 #[derive(Debug)]
-pub struct Parts {
+pub struct IndexParts {
     /// The distinct sets.
     pub records: Records,
     /// For each record the ranks of its rows, ascending.
@@ -68,13 +68,13 @@ pub struct Parts {
     pub short: u64,
 }
 
-impl<const W: usize> Index<W> {
+impl<const W: usize> RecordIndex<W> {
     /// Makes the index. O(all tokens).
-    pub fn new(parts: Parts, executor: &dyn Executor) -> Result<Self> {
+    pub fn new(parts: IndexParts, executor: &dyn Executor) -> Result<Self> {
         /// Lists longer than this part of the records are not searched.
         const LONG: usize = 4;
-        let Parts { records, ranks, tokens, measure, wanted, short } = parts;
-        let lists = Lists::new(&records, tokens, executor)?;
+        let IndexParts { records, ranks, tokens, measure, wanted, short } = parts;
+        let lists = TokenLists::new(&records, tokens, executor)?;
         let bitmaps = bitmaps(&records, executor)?;
         let runs = SizeRuns::of(records.sizes())?;
         let largest = runs.sizes().last().copied().unwrap_or(0);
@@ -102,19 +102,19 @@ impl<const W: usize> Index<W> {
     }
 
     /// Begins the search of a record.
-    pub fn probe(&self, record: usize) -> Result<Probe> {
+    pub fn probe(&self, record: usize) -> Result<RecordProbe> {
         let left = self.records.tokens(record).len() as u32;
         let own = self.ranks.rows(record);
-        Probe::new(self.measure, self.records.size(record), left, own, self.wanted, self.largest)
+        RecordProbe::new(self.measure, self.records.size(record), left, own, self.wanted, self.largest)
     }
 
     /// Reports whether the search for a record by counting is likely to take less time than the
     /// rest of the search by lists.
-    pub fn is_dear(&self, record: usize, probe: &mut Probe) -> bool {
+    pub fn is_dear(&self, record: usize, probe: &mut RecordProbe) -> bool {
         /// What may be spent before the rest is estimated, as a part of the cost of counting: it
         /// finds the nearest of records that have very similar ones.
         const FREE: u64 = 16;
-        let Cost { entries, spent, check, counting } = probe.cost;
+        let ListCost { entries, spent, check, counting } = probe.cost;
         if counting == 0 {
             probe.cost.counting = self.cost_of_counting(record);
             probe.cost.check = probe.cost.counting / FREE;
@@ -153,7 +153,7 @@ impl<const W: usize> Index<W> {
     }
 
     /// Returns the part of a window of a list whose records have sizes that a probe reaches.
-    pub fn within(&self, probe: &Probe, list: &[u32], window: Range<usize>) -> Range<usize> {
+    pub fn within(&self, probe: &RecordProbe, list: &[u32], window: Range<usize>) -> Range<usize> {
         let reach = self.reach(probe);
         if reach.is_empty() {
             return window.start..window.start;
@@ -165,7 +165,7 @@ impl<const W: usize> Index<W> {
     }
 
     /// Returns the records whose sizes a probe reaches.
-    pub fn reach(&self, probe: &Probe) -> Range<usize> {
+    pub fn reach(&self, probe: &RecordProbe) -> Range<usize> {
         if probe.is_done() {
             return 0..0;
         }

@@ -13,7 +13,7 @@ const DOING: &str = "listing the records of tokens";
 /// For each token the records that have it, smallest record first. 6 bytes for each token of each
 /// record.
 #[derive(Debug)]
-pub struct Lists {
+pub struct TokenLists {
     /// The start of each list, and the end of the last one.
     starts: Vec<usize>,
     records: Vec<u32>,
@@ -31,7 +31,7 @@ struct ListPart<'a> {
     rests: &'a mut [u16],
 }
 
-impl Lists {
+impl TokenLists {
     /// Stands for this many tokens or more.
     pub const MANY: u16 = u16::MAX;
 
@@ -109,7 +109,7 @@ impl ListPart<'_> {
                 let place = &mut next[(token - start) as usize];
                 self.records[*place - self.first] = record as u32;
                 let rest = tokens.len() - n;
-                self.rests[*place - self.first] = u16::try_from(rest).unwrap_or(Lists::MANY);
+                self.rests[*place - self.first] = u16::try_from(rest).unwrap_or(TokenLists::MANY);
                 *place += 1;
             }
         }

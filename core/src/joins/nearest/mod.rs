@@ -27,11 +27,11 @@ use crate::error::Result;
 use crate::executor::{Executor, Stop};
 use crate::joins::Counts;
 use crate::joins::set_index::bitmap::Width;
-use crate::joins::sets::bounds::{Bounds, Side};
+use crate::joins::sets::bounds::{Bounds, PairSide};
 use crate::verify::predicate::Predicate;
-use batch::{Arrived, Batch};
+use batch::{Arrived, BlockBatch};
 use block::Block;
-use index::{Index, Parts};
+use index::{IndexParts, RecordIndex};
 
 /// In this time, in nanoseconds, a search by lists compares only few records, so that counting is
 /// better if it does not take longer.
@@ -48,11 +48,11 @@ pub struct NearestSearch {
 
 impl NearestSearch {
     /// Prepares the search: lists the records of every token. O(all tokens).
-    pub fn new(parts: Parts, executor: &dyn Executor) -> Result<Self> {
+    pub fn new(parts: IndexParts, executor: &dyn Executor) -> Result<Self> {
         let todo = 0..parts.records.len();
         macro_rules! index {
             ($words:literal) => {
-                Box::new(Index::<$words>::new(parts, executor)?)
+                Box::new(RecordIndex::<$words>::new(parts, executor)?)
             };
         }
         let index: Box<dyn Searches> = match bitmap_words(&parts)? {
@@ -67,7 +67,7 @@ impl NearestSearch {
     }
 
     /// Takes the next records, whose number is bounded: none when all are done.
-    pub fn take(&mut self, executor: &dyn Executor) -> Batch {
+    pub fn take(&mut self, executor: &dyn Executor) -> BlockBatch {
         /// The rows that are found in a batch for each thread, roughly.
         const PARTNERS: usize = 1 << 19;
         /// The blocks of a batch for each thread, at least: some take longer than others.
@@ -83,14 +83,14 @@ impl NearestSearch {
             self.todo.start = records.end;
             blocks.push(Block::new(records));
         }
-        Batch::new(blocks)
+        BlockBatch::new(blocks)
     }
 
     /// Searches for the nearest of the records of a batch. Meanwhile it calls `beside` in the
     /// calling thread.
     pub fn work(
         &self,
-        batch: &mut Batch,
+        batch: &mut BlockBatch,
         executor: &dyn Executor,
         beside: &mut dyn FnMut(&Arrived),
     ) -> Result<()> {
@@ -98,7 +98,7 @@ impl NearestSearch {
     }
 
     /// Takes over what was counted during the work on a batch.
-    pub fn count(&mut self, batch: &Batch) {
+    pub fn count(&mut self, batch: &BlockBatch) {
         batch.counts().for_each(|counts| self.counts.add(counts));
     }
 
@@ -139,7 +139,7 @@ trait Searches: Debug + Send + Sync {
     fn bytes(&self) -> usize;
 }
 
-impl<const W: usize> Searches for Index<W> {
+impl<const W: usize> Searches for RecordIndex<W> {
     fn block(&self, records: Range<usize>, threads: usize) -> Range<usize> {
         /// The more records are searched for together, the more of them use what is gathered.
         const TOKENS: usize = 1 << 20;
@@ -177,7 +177,7 @@ impl<const W: usize> Searches for Index<W> {
 /// Returns the number of words of bitmaps that tell most records from the nearest ones, for the
 /// sizes of nearly all records, weighted by their tokens. The nearest may have little in common, so
 /// the bitmaps are wider than those of a join.
-fn bitmap_words(parts: &Parts) -> Result<usize> {
+fn bitmap_words(parts: &IndexParts) -> Result<usize> {
     const LITTLE: f64 = 0.25;
     let bounds = Bounds::new(Predicate::new(parts.measure, LITTLE)?);
     let tokens = |record: usize| parts.records.tokens(record).len();
@@ -188,6 +188,6 @@ fn bitmap_words(parts: &Parts) -> Result<usize> {
         seen > nearly_all
     });
     let size = large.map_or(1, |large| parts.records.size(large));
-    let least = bounds.least_overlap(Side::Left, size, size).unwrap_or(size);
+    let least = bounds.least_overlap(PairSide::Left, size, size).unwrap_or(size);
     Ok(Width::SENT.words(size, 2 * (size - least)).unwrap_or(1))
 }

@@ -13,7 +13,7 @@ use crate::verify::predicate::Predicate;
 
 /// The state of the search of a record.
 #[derive(Debug)]
-pub struct Probe {
+pub struct RecordProbe {
     /// The best rows so far, among them those of the record itself.
     pub top: Top,
     /// The size of the record.
@@ -21,7 +21,7 @@ pub struct Probe {
     /// The number of its tokens that the search has not come to yet, and that can be shared.
     pub left: u32,
     /// What the search by lists has cost so far.
-    pub cost: Cost,
+    pub cost: ListCost,
     /// The record waits for the search by counting.
     pub waits: bool,
     /// The condition that a partner has to meet.
@@ -36,7 +36,7 @@ pub struct Probe {
 
 /// What the search for a record by lists has cost so far.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Cost {
+pub struct ListCost {
     /// The entries of lists that were compared.
     pub entries: u64,
     /// The time of these and of what was looked at, very roughly, in nanoseconds.
@@ -47,7 +47,7 @@ pub struct Cost {
     pub counting: u64,
 }
 
-impl Probe {
+impl RecordProbe {
     /// Begins the search of a record of `size` tokens, of which `left` can be shared. `own` are the
     /// ranks of its own rows, in order, `wanted` is the number of rows to find, and `largest` the
     /// greatest size of all records.
@@ -64,7 +64,7 @@ impl Probe {
             top.push(Partner::new(measure.similarity(size, size, size), rank))?;
         }
         let predicate = Predicate::shared(measure, 1);
-        let cost = Cost::default();
+        let cost = ListCost::default();
         // One shared token is enough so far.
         let most = if left > 0 { largest } else { 0 };
         let mut probe =

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::NearestSearch;
 use super::batch::Arrived;
 use super::block::Nearest;
-use super::index::Parts;
+use super::index::IndexParts;
 use super::top::Partner;
 use crate::error::Result;
 use crate::executor::{self, Executor};
@@ -45,7 +45,7 @@ pub struct NearestRow {
 #[derive(Debug)]
 pub struct NearestRows {
     search: NearestSearch,
-    found: Found,
+    found: FoundRows,
 }
 
 /// What is called during a search: it gets the share of the work that is done, and a function that
@@ -54,7 +54,7 @@ pub type Beside<'a> = dyn FnMut(f64, &mut dyn FnMut() -> Option<NearestRow>) + '
 
 /// The rows that were found and not given yet.
 #[derive(Debug)]
-struct Found {
+struct FoundRows {
     k: usize,
     /// The rows in the order of their ids.
     order: Vec<u32>,
@@ -85,10 +85,10 @@ impl NearestRows {
         let ranks = ranks(table.members, &order, executor)?;
         let wanted = k.min(order.len()).saturating_add(1);
         let records = table.store.take()?;
-        let parts = Parts { records, ranks, tokens: shared_tokens, measure, wanted, short };
+        let parts = IndexParts { records, ranks, tokens: shared_tokens, measure, wanted, short };
         let search = NearestSearch::new(parts, executor)?;
         let found =
-            Found { k, order, batch: VecDeque::new(), records: 0, at: (0, 0, 0), of_row: 0, given: 0 };
+            FoundRows { k, order, batch: VecDeque::new(), records: 0, at: (0, 0, 0), of_row: 0, given: 0 };
         Ok(Self { search, found })
     }
 
@@ -138,7 +138,7 @@ impl NearestRows {
     }
 }
 
-impl Found {
+impl FoundRows {
     /// Adds what was found for the next blocks.
     fn add(&mut self, arrived: &Arrived) {
         while let Some(mut nearest) = arrived.take() {

@@ -10,10 +10,10 @@ use std::ops::Range;
 
 use super::bitmaps;
 use super::earlier::{mark, meet};
-use super::rows::{DOING, Rows};
+use super::rows::{DOING, WireRows};
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
-use crate::joins::sets::bounds::{Bounds, Side};
+use crate::joins::sets::bounds::{Bounds, PairSide};
 use crate::memory;
 use crate::simd::prefetch::prefetch;
 use crate::simd::sketch_loops::{Kernels, kernels};
@@ -31,7 +31,7 @@ pub enum Partners {
 
 /// A token of an indexed row.
 #[derive(Debug, Clone, Copy)]
-struct Posting {
+struct MarkPosting {
     token: u64,
     row: u32,
     place: u32,
@@ -39,7 +39,7 @@ struct Posting {
 
 /// The range of the postings of the tokens with one mark.
 #[derive(Debug, Clone, Copy, Default)]
-struct List {
+struct MarkList {
     mark: u32,
     start: u32,
     end: u32,
@@ -49,20 +49,20 @@ struct List {
 /// rows, are also stored here: rows are accessed in random order, and reading sizes and positions
 /// from the words of the rows would cause one cache miss after the other.
 #[derive(Debug, Default)]
-struct Index {
+struct RowIndex {
     /// The number of tokens of each row.
     sizes: Vec<u32>,
     /// The range of each row's bitmap among the words of all rows.
     bitmaps: Vec<Range<usize>>,
-    postings: Vec<Posting>,
+    postings: Vec<MarkPosting>,
     /// A hash table with linear probing. In an empty slot, the end of the list is 0.
-    lists: Vec<List>,
+    lists: Vec<MarkList>,
 }
 
 /// The most bytes that an index and its related data take for each token and each row. A token
 /// takes a posting and, if no other row has it, up to four slots for its list, because the number
 /// of slots is twice the number of lists, rounded up to a power of two.
-pub(super) const BYTES_A_TOKEN: usize = size_of::<Posting>() + 4 * size_of::<List>();
+pub(super) const BYTES_A_TOKEN: usize = size_of::<MarkPosting>() + 4 * size_of::<MarkList>();
 /// The bytes for each row are its place in the order of sizes, its size and the range of its bitmap
 /// in the index, and the last probe that found it.
 pub(super) const BYTES_A_ROW: usize = 3 * size_of::<u32>() + size_of::<Range<usize>>();
@@ -73,8 +73,8 @@ fn first_slot(mark: u32, slots: usize) -> usize {
     crate::hash::mix(mark.into()) as usize & (slots - 1)
 }
 
-impl Index {
-    fn new(rows: &Rows, bounds: &Bounds, stop: &Stop) -> Result<Self> {
+impl RowIndex {
+    fn new(rows: &WireRows, bounds: &Bounds, stop: &Stop) -> Result<Self> {
         let mut postings = Vec::new();
         memory::reserve(&mut postings, rows.tokens().min(u32::MAX as usize), DOING)?;
         let (mut sizes, mut bitmaps) = (Vec::new(), Vec::new());
@@ -89,11 +89,11 @@ impl Index {
             if row.size != size {
                 size = row.size;
                 // Probes are not smaller than the rows that they find.
-                prefix = bounds.prefix(Side::Left, size, size);
+                prefix = bounds.prefix(PairSide::Left, size, size);
             }
             for (token, at) in row.tokens().take_while(|&(_, at)| at < prefix) {
                 // Row numbers have 32 bits.
-                memory::push(&mut postings, Posting { token, row: place as u32, place: at }, DOING)?;
+                memory::push(&mut postings, MarkPosting { token, row: place as u32, place: at }, DOING)?;
             }
         }
         // The starts and ends of lists have 32 bits.
@@ -103,9 +103,9 @@ impl Index {
         executor::sort_unstable_by(&mut postings, stop, &|a, b| {
             (mark(a.token), a.row).cmp(&(mark(b.token), b.row))
         })?;
-        let is_one = |a: &Posting, b: &Posting| mark(a.token) == mark(b.token);
+        let is_one = |a: &MarkPosting, b: &MarkPosting| mark(a.token) == mark(b.token);
         let distinct = postings.chunk_by(is_one).count();
-        let mut lists = memory::filled(List::default(), (2 * distinct).next_power_of_two(), DOING)?;
+        let mut lists = memory::filled(MarkList::default(), (2 * distinct).next_power_of_two(), DOING)?;
         let mut start = 0;
         for list in postings.chunk_by(is_one) {
             let mark = mark(list[0].token);
@@ -114,7 +114,7 @@ impl Index {
                 slot = (slot + 1) & (lists.len() - 1);
             }
             let end = start + list.len() as u32;
-            lists[slot] = List { mark, start, end };
+            lists[slot] = MarkList { mark, start, end };
             start = end;
         }
         Ok(Self { sizes, bitmaps, postings, lists })
@@ -151,7 +151,7 @@ impl Index {
     }
 
     #[inline]
-    fn list(&self, slot: usize) -> &[Posting] {
+    fn list(&self, slot: usize) -> &[MarkPosting] {
         let list = self.lists[slot];
         &self.postings[list.start as usize..list.end as usize]
     }
@@ -163,16 +163,16 @@ const AHEAD: usize = 8;
 const NEEDS: usize = 1 << 10;
 
 /// Two rows, by their places among the probes and among the indexed rows.
-pub type Candidate = (u32, u32);
+pub type RowCandidate = (u32, u32);
 
 /// A join of rows with each other, or with the rows of another collection.
 #[derive(Debug)]
 pub struct PartEngine<'a> {
-    probes: &'a Rows,
-    found: &'a Rows,
+    probes: &'a WireRows,
+    found: &'a WireRows,
     partners: Partners,
     bounds: Bounds,
-    index: Option<Index>,
+    index: Option<RowIndex>,
     next: usize,
     /// For each indexed row, 1 plus the place of the last probe that found it, or 0.
     met: Vec<u32>,
@@ -199,7 +199,12 @@ struct OfSize {
 
 impl<'a> PartEngine<'a> {
     /// Prepares a join of rows that are sorted by size.
-    pub fn new(probes: &'a Rows, found: &'a Rows, partners: Partners, bounds: Bounds) -> Result<Self> {
+    pub fn new(
+        probes: &'a WireRows,
+        found: &'a WireRows,
+        partners: Partners,
+        bounds: Bounds,
+    ) -> Result<Self> {
         let met = memory::filled(0, found.len(), DOING)?;
         let (near, slots, kernels) = (Vec::new(), Vec::new(), kernels());
         let of_size = OfSize::default();
@@ -207,7 +212,7 @@ impl<'a> PartEngine<'a> {
     }
 
     /// Returns some of the candidates, each once, or `None` when the join is done.
-    pub fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<Candidate>>> {
+    pub fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RowCandidate>>> {
         const ENOUGH: usize = 1 << 16;
         if self.next == self.probes.len() {
             return Ok(None);
@@ -216,7 +221,7 @@ impl<'a> PartEngine<'a> {
         executor::one(executor, &mut state, |(engine, batch), stop| {
             let mut index = match engine.index.take() {
                 Some(index) => index,
-                None => Index::new(engine.found, &engine.bounds, stop)?,
+                None => RowIndex::new(engine.found, &engine.bounds, stop)?,
             };
             let mut done = Ok(());
             while done.is_ok() && engine.next < engine.probes.len() && batch.len() < ENOUGH {
@@ -239,13 +244,13 @@ impl<'a> PartEngine<'a> {
     }
 
     /// Prepares for probes of a size.
-    fn begin_size(&mut self, index: &Index, size: u32) -> Result<()> {
+    fn begin_size(&mut self, index: &RowIndex, size: u32) -> Result<()> {
         let first_of = |size| index.sizes.partition_point(|&other| other < size);
         let end = match self.partners {
             Partners::Before | Partners::NotLarger => first_of(size.saturating_add(1)),
             Partners::Smaller => first_of(size),
         };
-        let partners = self.bounds.partner_sizes(Side::Left, size, size);
+        let partners = self.bounds.partner_sizes(PairSide::Left, size, size);
         let reach = partners.map_or(0..0, |partners| first_of(*partners.start()).min(end)..end);
         if self.of_size.needs.is_empty() {
             self.of_size.needs = memory::filled((0, 0), NEEDS, DOING)?;
@@ -261,7 +266,7 @@ impl<'a> PartEngine<'a> {
     fn need(&mut self, size: u32) -> u32 {
         let known = &mut self.of_size.needs[size as usize % NEEDS];
         if known.0 != size {
-            let least = self.bounds.least_overlap(Side::Left, self.of_size.size, size);
+            let least = self.bounds.least_overlap(PairSide::Left, self.of_size.size, size);
             *known = (size, least.unwrap_or(u32::MAX));
         }
         known.1
@@ -269,9 +274,9 @@ impl<'a> PartEngine<'a> {
 
     fn probe(
         &mut self,
-        index: &mut Index,
+        index: &mut RowIndex,
         place: usize,
-        batch: &mut Vec<Candidate>,
+        batch: &mut Vec<RowCandidate>,
         stop: &Stop,
     ) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 12;
@@ -334,9 +339,9 @@ impl<'a> PartEngine<'a> {
     /// Pairs the probe with the near rows whose bitmaps do not differ in too many bits.
     fn compare(
         &mut self,
-        index: &Index,
+        index: &RowIndex,
         place: usize,
-        batch: &mut Vec<Candidate>,
+        batch: &mut Vec<RowCandidate>,
         stop: &Stop,
     ) -> Result<()> {
         stop.check()?;

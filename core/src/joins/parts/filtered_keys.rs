@@ -9,7 +9,7 @@
 
 use super::bitmaps;
 use super::earlier::{self, Earlier};
-use super::groups::Groups;
+use super::groups::RowGroups;
 use super::keys::Key;
 use crate::error::{Error, Result};
 use crate::executor::{self, Stop};
@@ -23,7 +23,7 @@ const DOING: &str = "grouping keys";
 
 /// Returns the rows of a document by its keys, whatever their roles, and by its set, whose hashes
 /// ascend. O(n · log n) for n keys.
-pub fn groups(keys: &[Key], set: &[u64], bounds: &Bounds, parts: u32, stop: &Stop) -> Result<Groups> {
+pub fn groups(keys: &[Key], set: &[u64], bounds: &Bounds, parts: u32, stop: &Stop) -> Result<RowGroups> {
     let mut own: Vec<(u32, u64)> = Vec::new();
     memory::reserve(&mut own, keys.len(), DOING)?;
     // Keys are practically random.
@@ -32,7 +32,7 @@ pub fn groups(keys: &[Key], set: &[u64], bounds: &Bounds, parts: u32, stop: &Sto
     // A document has at most `u32::MAX` tokens.
     let size = set.len() as u32;
     let bitmap = bitmaps::encode(set.iter().copied(), bitmaps::words(bounds, size))?;
-    let mut rows = Groups { size, bitmap, parts: Vec::new() };
+    let mut rows = RowGroups { size, bitmap, parts: Vec::new() };
     let mut passed = Earlier::default();
     for keys in own.chunk_by(|a, b| a.0 == b.0) {
         stop.check()?;
@@ -95,7 +95,7 @@ mod tests {
         let (sets, stop) = (sets(), Stop::default());
         for threshold in [0.3, 0.5, 0.8, 1.0] {
             let bounds = Bounds::new(Predicate::new(Measure::Jaccard, threshold)?);
-            let rows: Vec<Groups> =
+            let rows: Vec<RowGroups> =
                 sets.iter().map(|set| groups(&keys(set), set, &bounds, 3, &stop)).collect::<Result<_>>()?;
             let keys: Vec<BTreeSet<Key>> = sets.iter().map(|set| keys(set).into_iter().collect()).collect();
             let (mut sharing, mut similar) = (BTreeSet::new(), BTreeSet::new());

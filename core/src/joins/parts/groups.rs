@@ -13,7 +13,7 @@ use super::ranks::TokenRanks;
 use crate::error::{Error, Result};
 use crate::executor::{self, Stop};
 use crate::hash;
-use crate::joins::sets::bounds::{Bounds, Side};
+use crate::joins::sets::bounds::{Bounds, PairSide};
 use crate::leb128;
 use crate::memory;
 
@@ -44,7 +44,7 @@ fn part_of(token: u64, parts: u32) -> u32 {
 
 /// The rows of a set.
 #[derive(Debug, Default)]
-pub struct Groups {
+pub struct RowGroups {
     /// The number of tokens of the set.
     pub size: u32,
     /// The bitmap of the set.
@@ -61,7 +61,7 @@ pub fn groups(
     bounds: &Bounds,
     parts: u32,
     stop: &Stop,
-) -> Result<Groups> {
+) -> Result<RowGroups> {
     // A document has at most `u32::MAX` tokens.
     let size = set.len() as u32;
     let mut order: Vec<(u32, u64)> = Vec::new();
@@ -76,10 +76,11 @@ pub fn groups(
         order.extend(ranks.of_each(some).into_iter().zip(hashes.iter().copied()));
     }
     // Partners may be smaller or larger.
-    let partners = if size == 0 { None } else { bounds.partner_sizes(Side::Left, size, u32::MAX) };
-    let prefix = partners.map_or(0, |partners| bounds.prefix(Side::Left, size, *partners.start())) as usize;
+    let partners = if size == 0 { None } else { bounds.partner_sizes(PairSide::Left, size, u32::MAX) };
+    let prefix =
+        partners.map_or(0, |partners| bounds.prefix(PairSide::Left, size, *partners.start())) as usize;
     if prefix == 0 {
-        return Ok(Groups::default());
+        return Ok(RowGroups::default());
     }
     if prefix < order.len() {
         order.select_nth_unstable(prefix);
@@ -91,9 +92,9 @@ pub fn groups(
     tokens.extend(order.iter().zip(0..).map(|(&(_, token), place)| (part_of(token, parts), place, token)));
     executor::sort_unstable_by(&mut tokens, stop, &Ord::cmp)?;
     let bitmap = bitmaps::encode(set.iter().copied(), bitmaps::words(bounds, size))?;
-    let mut rows = Groups { size, bitmap, parts: Vec::new() };
+    let mut rows = RowGroups { size, bitmap, parts: Vec::new() };
     // The part of a token finds a pair by it only if it is in the index, as the engine has it.
-    let indexed = bounds.prefix(Side::Left, size, size);
+    let indexed = bounds.prefix(PairSide::Left, size, size);
     let mut passed = Earlier::default();
     for tokens in tokens.chunk_by(|a, b| a.0 == b.0) {
         stop.check()?;

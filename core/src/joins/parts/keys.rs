@@ -9,7 +9,7 @@
 use std::cmp::Reverse;
 
 use super::earlier;
-use super::groups::Groups;
+use super::groups::RowGroups;
 use super::ranks::TokenRanks;
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
@@ -68,7 +68,7 @@ impl Key {
 
 /// Returns the rows of a document: for each part the keys that fall into it. Sorts the keys and
 /// removes repeats. O(keys · log keys).
-pub fn groups(keys: &mut Vec<Key>, parts: u32, stop: &Stop) -> Result<Groups> {
+pub fn groups(keys: &mut Vec<Key>, parts: u32, stop: &Stop) -> Result<RowGroups> {
     executor::sort_unstable_by(keys, stop, &Ord::cmp)?;
     // A key that is offered and looked up is one key.
     keys.dedup_by(|later, kept| {
@@ -79,7 +79,7 @@ pub fn groups(keys: &mut Vec<Key>, parts: u32, stop: &Stop) -> Result<Groups> {
         is_same
     });
     let part = |key: &Key| earlier::part(key.0, parts);
-    let mut rows = Groups::default();
+    let mut rows = RowGroups::default();
     // Parts are ranges of hashes.
     for keys in keys.chunk_by(|a, b| part(a) == part(b)) {
         stop.check()?;

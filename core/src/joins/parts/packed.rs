@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use super::groups::Groups;
+use super::groups::RowGroups;
 use crate::error::{Error, Result};
 use crate::leb128;
 use crate::memory;
@@ -23,7 +23,7 @@ const ENOUGH: usize = 1800;
 
 /// A piece that grows.
 #[derive(Debug, Default)]
-struct Piece {
+struct GrowingPiece {
     bytes: Vec<u8>,
     /// The id of the last row.
     last: u64,
@@ -33,12 +33,12 @@ struct Piece {
 #[derive(Debug, Default)]
 pub struct Packer {
     done: Vec<Vec<u8>>,
-    open: BTreeMap<u32, Piece>,
+    open: BTreeMap<u32, GrowingPiece>,
 }
 
 impl Packer {
     /// Adds the rows of a set. O(bytes).
-    pub fn add(&mut self, id: u64, groups: &Groups) -> Result<()> {
+    pub fn add(&mut self, id: u64, groups: &RowGroups) -> Result<()> {
         for (part, shared) in &groups.parts {
             let piece = self.open.entry(*part).or_default();
             let bytes = &mut piece.bytes;
@@ -135,7 +135,7 @@ mod tests {
                 for (part, shared) in &parts {
                     expected.push((id, *part, size, bitmap.clone(), shared.clone()));
                 }
-                let groups = Groups { size, bitmap, parts: parts.into_iter().collect() };
+                let groups = RowGroups { size, bitmap, parts: parts.into_iter().collect() };
                 packer.add(id, &groups).unwrap();
             }
             let mut found: Rows = Vec::new();

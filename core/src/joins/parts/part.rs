@@ -8,7 +8,7 @@
 //! not known are found, and known rows that share no token with such a row are passed over.
 
 use super::engine::{self, PartEngine, Partners};
-use super::rows::{Rows, Shared};
+use super::rows::{Shared, WireRows};
 use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::joins::sets::bounds::Bounds;
@@ -32,7 +32,7 @@ struct WrittenRows {
 /// Rows of one kind, in memory and in the file.
 #[derive(Debug, Default)]
 struct Collected {
-    rows: Rows,
+    rows: WireRows,
     runs: Vec<WrittenRows>,
 }
 
@@ -122,11 +122,11 @@ impl<F: TempFiles> Part<F> {
     }
 }
 
-fn read(file: &mut Log<u64>, run: &WrittenRows) -> Result<Rows> {
-    Rows::read(file, run.at, run.rows, run.words)
+fn read(file: &mut Log<u64>, run: &WrittenRows) -> Result<WireRows> {
+    WireRows::read(file, run.at, run.rows, run.words)
 }
 
-fn load(file: &mut Log<u64>, run: &WrittenRows, executor: &dyn Executor) -> Result<Rows> {
+fn load(file: &mut Log<u64>, run: &WrittenRows, executor: &dyn Executor) -> Result<WireRows> {
     let mut rows = read(file, run)?;
     sort(&mut rows, executor)?;
     Ok(rows)
@@ -134,9 +134,9 @@ fn load(file: &mut Log<u64>, run: &WrittenRows, executor: &dyn Executor) -> Resu
 
 /// Returns, sorted, those of `known` that may share a token with one of `rows`: of many known rows,
 /// few do.
-fn sharing(mut known: Rows, rows: &Rows, executor: &dyn Executor) -> Result<Rows> {
+fn sharing(mut known: WireRows, rows: &WireRows, executor: &dyn Executor) -> Result<WireRows> {
     if known.is_empty() || rows.is_empty() {
-        return Ok(Rows::default());
+        return Ok(WireRows::default());
     }
     executor::one(executor, &mut known, |known, stop| {
         *known = known.sharing(rows, stop)?;
@@ -145,14 +145,14 @@ fn sharing(mut known: Rows, rows: &Rows, executor: &dyn Executor) -> Result<Rows
     Ok(known)
 }
 
-fn sort(rows: &mut Rows, executor: &dyn Executor) -> Result<()> {
+fn sort(rows: &mut WireRows, executor: &dyn Executor) -> Result<()> {
     executor::one(executor, rows, |rows, stop| rows.sort(stop))
 }
 
 /// Joins the rows of two collections with each other.
 fn join_both(
-    one: &Rows,
-    other: &Rows,
+    one: &WireRows,
+    other: &WireRows,
     bounds: Bounds,
     executor: &dyn Executor,
     each: &mut Each<'_>,
@@ -165,8 +165,8 @@ fn join_both(
 }
 
 fn join(
-    probes: &Rows,
-    found: &Rows,
+    probes: &WireRows,
+    found: &WireRows,
     partners: Partners,
     bounds: Bounds,
     executor: &dyn Executor,

@@ -34,19 +34,19 @@ fn bad(why: impl Into<String>) -> Error {
 pub struct TokenRanks<'a> {
     hashes: &'a [[u8; size_of::<u64>()]],
     ranks: &'a [[u8; size_of::<u32>()]],
-    places: Option<&'a Places>,
+    places: Option<&'a TokenPlaces>,
 }
 
 /// An index of the tokens by the upper bits of their hashes, which speeds up the lookup of the
 /// ranks of many sets.
 #[derive(Debug)]
-pub struct Places {
+pub struct TokenPlaces {
     /// The place of the first token for each value of these bits, followed by the number of tokens.
     starts: Vec<u32>,
     shift: u32,
 }
 
-impl Places {
+impl TokenPlaces {
     /// Computes the places of the tokens of ranks. O(n) for n tokens.
     pub fn new(ranks: &TokenRanks<'_>) -> Result<Self> {
         let count = ranks.len();
@@ -96,7 +96,7 @@ impl<'a> TokenRanks<'a> {
     }
 
     /// Returns the same ranks with faster lookup.
-    pub fn with(self, places: &'a Places) -> Self {
+    pub fn with(self, places: &'a TokenPlaces) -> Self {
         Self { places: Some(places), ..self }
     }
 
@@ -108,7 +108,9 @@ impl<'a> TokenRanks<'a> {
     /// Returns the ranks of several tokens, as [`TokenRanks::of`] returns them. If places are
     /// known, the memory of all tokens is fetched in parallel.
     pub fn of_each<const N: usize>(&self, hashes: [u64; N]) -> [u32; N] {
-        let Some(Places { starts, shift }) = self.places else { return hashes.map(|hash| self.of(hash)) };
+        let Some(TokenPlaces { starts, shift }) = self.places else {
+            return hashes.map(|hash| self.of(hash));
+        };
         // Loops, because the functions of arrays are calls where no link-time optimisation is made.
         for hash in hashes {
             prefetch(starts, (hash >> shift) as usize);

@@ -33,7 +33,7 @@ pub enum Shared<'a> {
 
 /// Rows.
 #[derive(Debug, Default)]
-pub struct Rows {
+pub struct WireRows {
     rows: Ragged<u64>,
     /// The number of tokens of all rows.
     tokens: usize,
@@ -95,7 +95,7 @@ impl<'a> Row<'a> {
     }
 }
 
-impl Rows {
+impl WireRows {
     /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.rows.len()

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::groups::{self, Groups, groups};
+use super::groups::{self, RowGroups, groups};
 use super::part::Part;
-use super::ranks::{self, Places, TokenRanks};
+use super::ranks::{self, TokenPlaces, TokenRanks};
 use super::rows::Shared;
 use crate::executor::{PlainThreads, Stop};
 use crate::features::hash_sets::{make_set, shared};
@@ -64,7 +64,7 @@ fn with_known(
     let mut all: Vec<Part<MemoryFiles>> =
         (0..parts).map(|_| Part::new(predicate, MemoryFiles, budget)).collect();
     for (id, set) in sets.iter().enumerate() {
-        let Groups { size, bitmap, parts } = groups(set, &ranks, &bounds, parts, stop).unwrap();
+        let RowGroups { size, bitmap, parts } = groups(set, &ranks, &bounds, parts, stop).unwrap();
         for (part, prefix) in parts {
             let (part, row) = (&mut all[part as usize], Shared::Tokens(&prefix));
             part.add(id as u64, size, &bitmap, row, is_known(id as u64)).unwrap();
@@ -211,7 +211,7 @@ proptest! {
             bytes[at] = with;
         }
         if let Ok(ranks) = TokenRanks::parse(&bytes) {
-            let places = Places::new(&ranks).unwrap();
+            let places = TokenPlaces::new(&ranks).unwrap();
             let some = [0, u64::MAX, u64::from(size)];
             let _ = (some.map(|token| ranks.of(token)), ranks.with(&places).of_each(some));
         }
@@ -234,7 +234,7 @@ proptest! {
         let hashes = tokens.keys().flat_map(|token| token.to_le_bytes());
         let bytes: Vec<u8> = header.into_iter().chain(hashes).chain(tokens.values().flat_map(|r| r.to_le_bytes())).collect();
         let ranks = TokenRanks::parse(&bytes).unwrap();
-        let places = Places::new(&ranks).unwrap();
+        let places = TokenPlaces::new(&ranks).unwrap();
         for token in tokens.keys().copied().chain([0, 1, other, u64::MAX]) {
             let rank = tokens.get(&token).copied().unwrap_or(0);
             prop_assert_eq!(ranks.of(token), rank);

@@ -3,7 +3,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::compared::{DOING, RunTexts, Slice, Space};
+use super::compared::{CompareScratch, DOING, RunTexts, Slice};
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::runs::anchors::Anchors;
@@ -36,7 +36,7 @@ pub(super) struct RankedAnchor {
 /// A record that has an anchor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable, Pod)]
 #[repr(C)]
-pub(super) struct Posting {
+pub(super) struct AnchorPosting {
     hash: u64,
     record: u32,
     /// 1 if the record looks for other records that have the anchor.
@@ -58,7 +58,8 @@ impl RunTexts {
         let least = self.rule.least;
         let mut lengths = Vec::new();
         let choose = |slice: &mut Slice<Chosen>, stop: &Stop| {
-            let (mut space, mut rule, mut chosen) = (Space::default(), Anchors::new(least), Vec::new());
+            let (mut space, mut rule, mut chosen) =
+                (CompareScratch::default(), Anchors::new(least), Vec::new());
             let Chosen { anchors, lengths } = &mut slice.found;
             anchors.clear();
             lengths.clear();
@@ -118,7 +119,7 @@ impl RunTexts {
         &self,
         ranked: Sorted<RankedAnchor>,
         resources: Resources<'f>,
-    ) -> Result<Sorter<'f, Posting>> {
+    ) -> Result<Sorter<'f, AnchorPosting>> {
         let Resources { files, budget, executor } = resources;
         let mut postings = Sorter::new(files, budget / 4);
         let mut ranked = Groups::new(ranked, executor)?;
@@ -132,7 +133,7 @@ impl RunTexts {
             let mut rarest = Rarest::new(least);
             for RankedAnchor { hash, record, covers, .. } in own.drain(..).rev() {
                 let looks = rarest.looks_up(covers) && may_look;
-                postings.push(Posting { hash, record, looks: looks.into() }, executor)?;
+                postings.push(AnchorPosting { hash, record, looks: looks.into() }, executor)?;
             }
         }
         Ok(postings)
@@ -141,13 +142,13 @@ impl RunTexts {
     /// Pairs each text that looks an anchor up with all other texts that have it.
     pub(super) fn candidates<'f>(
         &self,
-        postings: Sorted<Posting>,
+        postings: Sorted<AnchorPosting>,
         resources: Resources<'f>,
     ) -> Result<Sorter<'f, [u32; 2]>> {
         let Resources { files, budget, executor } = resources;
         let mut candidates = Sorter::new(files, budget / 4);
         let mut postings = Groups::new(postings, executor)?;
-        let mut group: Vec<Posting> = Vec::new();
+        let mut group: Vec<AnchorPosting> = Vec::new();
         while postings.next(&mut group, |posting| posting.hash, |_, _| false, executor)? {
             // Texts of the right table are numbered after those of the left one.
             let middle = match self.right_from {

@@ -43,7 +43,7 @@ impl RunTexts {
     pub(super) const SLICE: u32 = 64;
 
     /// Reads the tokens of a text.
-    pub(super) fn read(&self, record: u32, space: &mut Space, stop: &Stop) -> Result<()> {
+    pub(super) fn read(&self, record: u32, space: &mut CompareScratch, stop: &Stop) -> Result<()> {
         if let Document::Text(text) = &mut space.document {
             text.clear();
             let own = self.texts.text(record);
@@ -91,7 +91,7 @@ pub(super) struct Slice<T> {
 
 /// Scratch memory of a thread.
 #[derive(Default)]
-pub(super) struct Space {
+pub(super) struct CompareScratch {
     document: Document,
     scratch: Scratch,
     pub tokens: Vec<u64>,

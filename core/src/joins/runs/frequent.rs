@@ -6,7 +6,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::anchors::RecordAnchor;
-use super::compared::{DOING, RunTexts, Slice, Space};
+use super::compared::{CompareScratch, DOING, RunTexts, Slice};
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::runs::anchors::{Anchor, Anchors};
@@ -117,7 +117,7 @@ impl RunTexts {
     /// Lists the windows of some texts that have one of the anchors in `hashes`.
     fn list(&self, hashes: &[u64], slice: &mut Slice<Vec<RecordWindow>>, stop: &Stop) -> Result<()> {
         slice.found.clear();
-        let mut reader = Reader::new(self.rule.least);
+        let mut reader = AnchorReader::new(self.rule.least);
         for record in slice.records.clone() {
             reader.read(self, record, stop)?;
             for anchor in reader.chosen.iter().filter(|anchor| hashes.binary_search(&anchor.hash).is_ok()) {
@@ -147,7 +147,7 @@ impl RunTexts {
 
     fn rest_of_some(&self, slice: &mut Slice<RestOfSome>, stop: &Stop) -> Result<()> {
         let least = self.rule.least as u32;
-        let mut reader = Reader::new(self.rule.least);
+        let mut reader = AnchorReader::new(self.rule.least);
         slice.found = RestOfSome::default();
         let RestOfSome { anchors, tokens, left_out } = &mut slice.found;
         for record in slice.records.clone() {
@@ -194,16 +194,16 @@ fn joined([upper, lower]: [u64; 2]) -> u128 {
 }
 
 /// Reads the anchors and the windows of texts.
-struct Reader {
-    space: Space,
+struct AnchorReader {
+    space: CompareScratch,
     rule: Anchors,
     chosen: Vec<Anchor>,
     contents: Contents,
 }
 
-impl Reader {
+impl AnchorReader {
     fn new(least: usize) -> Self {
-        let (space, chosen) = (Space::default(), Vec::new());
+        let (space, chosen) = (CompareScratch::default(), Vec::new());
         Self { space, rule: Anchors::new(least), chosen, contents: Contents::new(least) }
     }
 

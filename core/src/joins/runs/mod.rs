@@ -20,12 +20,12 @@ use crate::memory;
 use crate::resources::Resources;
 use crate::storage::sort::Sorted;
 use crate::verify::shared_windows::SharedWindows;
-use compared::{DOING, RunTexts, Space};
+use compared::{CompareScratch, DOING, RunTexts};
 pub use frequent::FrequentWindows;
 
 /// A join that is prepared, and what is known before it runs.
 #[derive(Debug)]
-pub struct Prepared {
+pub struct PreparedRuns {
     /// The pairs to come.
     pub pairs: Pairs,
     /// The number of tokens of all distinct texts.
@@ -40,7 +40,7 @@ pub fn run_pairs(
     rule: RunRule,
     resources: Resources<'_>,
     progress: &mut dyn FnMut(&'static str),
-) -> Result<Prepared> {
+) -> Result<PreparedRuns> {
     let Resources { executor, .. } = resources;
     let Distinct { texts, left, right } = distinct;
     // Texts are numbered with 32 bits.
@@ -85,7 +85,7 @@ pub fn run_pairs(
     let (total, counts) = (candidates.len(), Counts::default());
     let join = RunJoin { compared, candidates: candidates.sorted(executor)?, total, last: None, counts };
     let pairs = Pairs::of_records(Box::new(join), left, right, equal).with_similarities(similarities);
-    Ok(Prepared { pairs, tokens, frequent })
+    Ok(PreparedRuns { pairs, tokens, frequent })
 }
 
 /// Returns the number of documents that have a text.
@@ -116,8 +116,8 @@ impl std::fmt::Debug for RunJoin {
 
 impl RunTexts {
     /// Computes the shares of pairs that have the left text in common.
-    fn compare(&self, pairs: &mut Compared, stop: &Stop) -> Result<()> {
-        let mut space = Space::default();
+    fn compare(&self, pairs: &mut ComparedCandidates, stop: &Stop) -> Result<()> {
+        let mut space = CompareScratch::default();
         let mut left: Option<(u32, SharedWindows)> = None;
         pairs.found.clear();
         for &[a, b] in &pairs.of {
@@ -145,17 +145,17 @@ impl RunTexts {
 
 /// Some candidates, and those of them that pass.
 #[derive(Default)]
-struct Compared {
+struct ComparedCandidates {
     of: Vec<[u32; 2]>,
     found: Vec<RecordPair>,
 }
 
 impl RecordJoin for RunJoin {
     fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
-        let mut slices: Vec<Compared> = Vec::new();
+        let mut slices: Vec<ComparedCandidates> = Vec::new();
         let mut ended = false;
         while slices.len() < 4 * executor.count() && !ended {
-            let mut slice = Compared::default();
+            let mut slice = ComparedCandidates::default();
             while slice.of.len() < RunTexts::SLICE as usize {
                 let Some(pair) = self.candidates.next(executor)? else {
                     ended = true;

@@ -17,7 +17,7 @@
 //! A ball stores the document itself and no hash of it, so the rows in it never depend on a version
 //! of the hash or of anything else.
 
-use super::json::{Reader, Writer};
+use super::json::{JsonReader, JsonWriter};
 use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::features::FeatureSpec;
@@ -256,7 +256,7 @@ impl<'a> SetBall<'a> {
         let (measure, origin) = (measure_name(measure), origin.name());
         let (similarity, form) = (self.similarity, Normalization::prefix(normalization));
         let head = format!("<{measure}:{origin}:k{}:{repeats}:{similarity}:{form}", features.shingle);
-        let mut writer = Writer::new(head, most, stop);
+        let mut writer = JsonWriter::new(head, most, stop);
         match self.middle {
             Middle::Text(text) => writer.string(text)?,
             Middle::Tokens(tokens) => writer.list(tokens, |writer, token| writer.string(token))?,
@@ -266,7 +266,7 @@ impl<'a> SetBall<'a> {
                 })?;
             }
         }
-        let Writer { mut text, is_cut, .. } = writer;
+        let JsonWriter { mut text, is_cut, .. } = writer;
         memory::reserve_text(&mut text, 4, DOING)?;
         // The text is ASCII, so that it can be shown in any encoding.
         text.push_str(if is_cut { "...>" } else { ">" });
@@ -292,7 +292,7 @@ impl<'a> SetBall<'a> {
         let (form, document) = Normalization::without_prefix(document);
         let parameters = parameters(measure, origin, shingle, multiset, form)?;
         let mut bytes = header(&parameters, similarity).map_err(|error| bad(error.to_string()))?;
-        let mut reader = Reader::new(document, NAME, stop);
+        let mut reader = JsonReader::new(document, NAME, stop);
         match origin {
             Origin::Tokens | Origin::Lexemes => {
                 reader.list(|reader| push_token(&mut bytes, |bytes| reader.string(bytes)))?;

@@ -10,7 +10,7 @@
 //! | from 16 on | the text, in UTF-8 |
 
 use super::ball::{HEADER, NAME, SHOWN};
-use super::json::{Reader, Writer};
+use super::json::{JsonReader, JsonWriter};
 use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::features::normalization::Normalization;
@@ -83,9 +83,9 @@ impl<'a> EditBall<'a> {
 
     fn write(&self, most: usize, stop: &Stop) -> Result<String> {
         let form = Normalization::prefix(self.normalization);
-        let mut writer = Writer::new(format!("{BEGINNING}{}:{form}", self.similarity), most, stop);
+        let mut writer = JsonWriter::new(format!("{BEGINNING}{}:{form}", self.similarity), most, stop);
         writer.string(self.text)?;
-        let Writer { mut text, is_cut, .. } = writer;
+        let JsonWriter { mut text, is_cut, .. } = writer;
         memory::reserve_text(&mut text, 4, DOING)?;
         text.push_str(if is_cut { "...>" } else { ">" });
         Ok(text)
@@ -100,7 +100,7 @@ impl<'a> EditBall<'a> {
         let similarity = similarity.trim().parse().map_err(|_| bad("its similarity is not a number"))?;
         let (form, text) = Normalization::without_prefix(text);
         let mut bytes = header(similarity, form).map_err(|error| bad(error.to_string()))?;
-        let mut reader = Reader::new(text, NAME, stop);
+        let mut reader = JsonReader::new(text, NAME, stop);
         reader.string(&mut bytes)?;
         reader.end()?;
         Ok(bytes)

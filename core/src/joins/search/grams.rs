@@ -20,7 +20,7 @@ use std::ops::RangeInclusive;
 
 use crate::error::Result;
 use crate::hash;
-use crate::joins::sets::bounds::{Bounds, Side};
+use crate::joins::sets::bounds::{Bounds, PairSide};
 use crate::memory;
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
@@ -99,7 +99,7 @@ pub fn group_of(signature: u64) -> u32 {
 
 /// What an index stores of the size of a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stored {
+pub struct StoredSize {
     /// The number of elements.
     pub size: u32,
     /// The number of characters, with all white space.
@@ -135,7 +135,7 @@ impl Demand {
     /// elements. Returns None if no string has. Fails for a similarity outside (0, 1].
     pub fn new(similarity: f64, size: u32) -> Result<Option<Self>> {
         let bounds = Bounds::new(Predicate::new(Measure::Jaccard, similarity)?);
-        let sizes = bounds.partner_sizes(Side::Right, size, u32::MAX);
+        let sizes = bounds.partner_sizes(PairSide::Right, size, u32::MAX);
         Ok(sizes.map(|sizes| Self { size, bounds, sizes }))
     }
 
@@ -143,7 +143,10 @@ impl Demand {
     /// be similar enough.
     pub fn accepts(&self, size: u32, shared: u32) -> bool {
         self.sizes.contains(&size)
-            && self.bounds.least_overlap(Side::Right, self.size, size).is_some_and(|least| shared >= least)
+            && self
+                .bounds
+                .least_overlap(PairSide::Right, self.size, size)
+                .is_some_and(|least| shared >= least)
     }
 
     /// Returns the similarity of a string of this size that shares `shared` elements, or the

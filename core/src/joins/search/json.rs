@@ -9,7 +9,7 @@ const DOING: &str = "writing a ball as text";
 
 /// A writer of JSON that stops after a number of characters.
 #[derive(Debug)]
-pub struct Writer<'a> {
+pub struct JsonWriter<'a> {
     /// The text written so far.
     pub text: String,
     /// The number of characters that may still be written; `usize::MAX` means no limit.
@@ -19,7 +19,7 @@ pub struct Writer<'a> {
     stop: &'a Stop,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> JsonWriter<'a> {
     /// Prepares to append at most `most` characters to `text`.
     pub fn new(text: String, most: usize, stop: &'a Stop) -> Self {
         Self { text, room: most, is_cut: false, stop }
@@ -93,14 +93,14 @@ impl<'a> Writer<'a> {
 
 /// A reader of JSON text.
 #[derive(Debug)]
-pub struct Reader<'a> {
+pub struct JsonReader<'a> {
     rest: &'a str,
     /// The name of the type, for error messages.
     what: &'static str,
     stop: &'a Stop,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> JsonReader<'a> {
     /// Prepares to read `text`.
     pub fn new(text: &'a str, what: &'static str, stop: &'a Stop) -> Self {
         Self { rest: text, what, stop }
@@ -227,12 +227,12 @@ mod tests {
             most in 0..40usize,
         ) {
             let stop = &Stop::default();
-            let mut writer = Writer::new(String::new(), usize::MAX, stop);
+            let mut writer = JsonWriter::new(String::new(), usize::MAX, stop);
             writer.list(strings.iter(), |writer, string| writer.string(string)).unwrap();
             prop_assert!(!writer.is_cut);
             prop_assert_eq!(&serde_json::from_str::<Vec<String>>(&writer.text).unwrap(), &strings);
             for text in [&writer.text, &serde_json::to_string_pretty(&strings).unwrap()] {
-                let (mut reader, mut read) = (Reader::new(text, "text_ball", stop), Vec::new());
+                let (mut reader, mut read) = (JsonReader::new(text, "text_ball", stop), Vec::new());
                 reader.list(|reader| {
                     let mut string = Vec::new();
                     reader.string(&mut string)?;
@@ -242,13 +242,13 @@ mod tests {
                 reader.end().unwrap();
                 prop_assert_eq!(&read, &strings);
             }
-            let mut short = Writer::new(String::new(), most, stop);
+            let mut short = JsonWriter::new(String::new(), most, stop);
             short.list(strings.iter(), |writer, string| writer.string(string)).unwrap();
             prop_assert_eq!(short.is_cut, writer.text.chars().count() > most);
             prop_assert_eq!(short.text, writer.text.chars().take(most).collect::<String>());
 
             let text = serde_json::to_string_pretty(&numbers).unwrap();
-            let (mut reader, mut read) = (Reader::new(&text, "text_ball", stop), Vec::new());
+            let (mut reader, mut read) = (JsonReader::new(&text, "text_ball", stop), Vec::new());
             reader.list(|reader| memory::push(&mut read, reader.number()?, DOING)).unwrap();
             prop_assert_eq!(read, numbers);
         }
@@ -257,7 +257,7 @@ mod tests {
         #[test]
         fn strings_are_read_as_json_has_them(text in "\"(\\\\[a-z\\\\\"/]|\\\\u[0-9a-fD8C]{3,4}|[a-z\u{0}é]){0,6}\"?") {
             let stop = &Stop::default();
-            let (mut reader, mut read) = (Reader::new(&text, "text_ball", stop), Vec::new());
+            let (mut reader, mut read) = (JsonReader::new(&text, "text_ball", stop), Vec::new());
             let read = reader.string(&mut read).and_then(|()| reader.end()).map(|()| String::from_utf8(read).unwrap());
             prop_assert_eq!(read.ok(), serde_json::from_str::<String>(&text).ok());
         }

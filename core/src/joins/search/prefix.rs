@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::features::FeatureSpec;
 use crate::joins::set_index::bitmap::Width;
 use crate::joins::set_index::by_size::BySize;
-use crate::joins::sets::bounds::{Bounds, Side};
+use crate::joins::sets::bounds::{Bounds, PairSide};
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
 
@@ -61,10 +61,10 @@ impl SetSpec {
     }
 
     fn count(&self, size: u32) -> u32 {
-        let partners = self.bounds.partner_sizes(Side::Left, size, u32::MAX);
+        let partners = self.bounds.partner_sizes(PairSide::Left, size, u32::MAX);
         // A set that cannot be similar to any other set needs no element in the index; one is
         // stored anyway, as for every other set.
-        let one = partners.map_or(0, |partners| self.bounds.prefix(Side::Left, size, *partners.start()));
+        let one = partners.map_or(0, |partners| self.bounds.prefix(PairSide::Left, size, *partners.start()));
         (one + HITS - 1).min(size)
     }
 
@@ -73,7 +73,7 @@ impl SetSpec {
     /// similar sets may. The length does not grow further once a bitmap has four times as many bits
     /// as its set has elements.
     pub fn bitmap_words(&self, size: u32) -> usize {
-        let shared = self.bounds.least_overlap(Side::Left, size, size).unwrap_or(size);
+        let shared = self.bounds.least_overlap(PairSide::Left, size, size).unwrap_or(size);
         Width::STORED.words(size, (size - shared).saturating_mul(2)).unwrap_or(1)
     }
 
@@ -86,8 +86,10 @@ impl SetSpec {
             let (name, value) = ("similarity", similarity.to_string());
             return Err(Error::Parameter { name, value, allowed: "at least the one that the index serves" });
         }
-        let Some(sizes) = bounds.partner_sizes(Side::Right, size, u32::MAX) else { return Ok(None) };
-        let Some(least) = bounds.least_overlap(Side::Right, size, *sizes.start()) else { return Ok(None) };
+        let Some(sizes) = bounds.partner_sizes(PairSide::Right, size, u32::MAX) else { return Ok(None) };
+        let Some(least) = bounds.least_overlap(PairSide::Right, size, *sizes.start()) else {
+            return Ok(None);
+        };
         let probes = (size - least).saturating_add(HITS).min(size);
         Ok(Some(SearchReach { spec: self.clone(), bounds, size, sizes, probes, least }))
     }
@@ -133,7 +135,7 @@ impl SearchReach {
         if !self.sizes.contains(&row_size) {
             return None;
         }
-        self.bounds.least_overlap(Side::Right, self.size, row_size)
+        self.bounds.least_overlap(PairSide::Right, self.size, row_size)
     }
 
     /// Returns the greatest number of elements that a row of this size and the ball may share

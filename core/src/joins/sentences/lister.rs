@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::signature_lists::{DOING, SignatureLists};
-use super::stop_rules::{Sites, StopRules};
+use super::stop_rules::{RowSites, StopRules};
 use crate::error::Result;
 use crate::features::texts::Distinct;
 use crate::memory;
@@ -29,7 +29,7 @@ pub(super) enum Verdict {
 pub(super) struct ListMaker<'a> {
     distinct: &'a Distinct,
     rules: StopRules,
-    sites: Sites<'a>,
+    sites: RowSites<'a>,
     /// The number of rows of all tables that have a text. `rows_of_site` has the number of rows of
     /// each site.
     rows: u64,
@@ -37,7 +37,7 @@ pub(super) struct ListMaker<'a> {
 }
 
 impl<'a> ListMaker<'a> {
-    pub(super) fn new(distinct: &'a Distinct, rules: StopRules, sites: Sites<'a>) -> Result<Self> {
+    pub(super) fn new(distinct: &'a Distinct, rules: StopRules, sites: RowSites<'a>) -> Result<Self> {
         let mut lister = Self { distinct, rules, sites, rows: 0, rows_of_site: Vec::new() };
         let texts = distinct.texts.len() as u32;
         lister.rows = (0..texts).map(|text| lister.rows(text).len() as u64).sum();

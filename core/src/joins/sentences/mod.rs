@@ -110,7 +110,7 @@ impl SentenceJoin {
     ) -> Result<Vec<RecordPair>> {
         let comparison = &self.comparison;
         self.each(&mut units, executor, |unit, scratch, stop| unit.list(comparison, scratch, stop))?;
-        let (mut group, mut wanted, mut batch) = (Vec::new(), Wanted::default(), Vec::new());
+        let (mut group, mut wanted, mut batch) = (Vec::new(), WantedTexts::default(), Vec::new());
         for unit in units {
             self.counts.add(&unit.counts);
             for (document, partners) in unit.listed {
@@ -142,7 +142,7 @@ impl SentenceJoin {
     fn compare(
         &mut self,
         group: &mut Vec<DocumentRange>,
-        wanted: &mut Wanted,
+        wanted: &mut WantedTexts,
         batch: &mut Vec<RecordPair>,
         executor: &dyn Executor,
     ) -> Result<()> {
@@ -152,7 +152,7 @@ impl SentenceJoin {
         self.each(group, executor, |unit, scratch, stop| unit.work(comparison, &texts, scratch, stop))?;
         drop(texts);
         self.take(group, batch)?;
-        *wanted = Wanted::default();
+        *wanted = WantedTexts::default();
         group.clear();
         Ok(())
     }
@@ -189,13 +189,13 @@ impl SentenceJoin {
 
 /// Texts to be read from a file.
 #[derive(Debug, Default)]
-struct Wanted {
+struct WantedTexts {
     texts: Vec<u32>,
     /// The bytes of the texts, which may be repeated.
     bytes: usize,
 }
 
-impl Wanted {
+impl WantedTexts {
     /// Adds a text. Returns true if the texts are enough to fill `budget` bytes.
     fn add(&mut self, text: u32, all: &Texts, budget: usize) -> Result<bool> {
         memory::push(&mut self.texts, text, DOING)?;

@@ -10,14 +10,14 @@ use std::ops::Range;
 
 use super::lister::{ListMaker, SignedDocument, Verdict, WHOLE};
 use super::signature_lists::{DOING, SignatureLists};
-use super::stop_rules::{Sites, StopRules};
+use super::stop_rules::{RowSites, StopRules};
 use super::trials::{Trials, TriedSignature};
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::texts::Distinct;
 use crate::hash;
 use crate::memory;
-use crate::sketches::sentence::{Parameters, SentenceSigner};
+use crate::sketches::sentence::{SentenceSigner, SignatureParameters};
 use crate::storage::files::TempFiles;
 use crate::storage::log::Log;
 use crate::text::characters::runs;
@@ -32,7 +32,7 @@ pub struct Signing<'a> {
     /// The file of the texts, and the texts in the order in which it has them.
     texts: (&'a mut Log<u8>, Vec<u32>),
     budget: usize,
-    parameters: Parameters,
+    parameters: SignatureParameters,
     lister: ListMaker<'a>,
     trials: Trials<'a>,
     files: &'a dyn TempFiles,
@@ -52,8 +52,8 @@ impl<'a> Signing<'a> {
     /// comparison of pairs. Entries take about `budget` bytes at a time.
     pub fn new(
         (distinct, file): (&'a Distinct, &'a mut Log<u8>),
-        parameters: Parameters,
-        (rules, sites): (StopRules, Sites<'a>),
+        parameters: SignatureParameters,
+        (rules, sites): (StopRules, RowSites<'a>),
         compared: (tlcs::Parameters, Thresholds),
         files: &'a dyn TempFiles,
         budget: usize,

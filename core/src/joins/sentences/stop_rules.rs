@@ -48,7 +48,7 @@ impl StopRules {
 }
 
 /// The site of each row, `u32::MAX` for rows without a site.
-pub type Sites<'a> = Option<&'a [u32]>;
+pub type RowSites<'a> = Option<&'a [u32]>;
 
 #[cfg(test)]
 mod tests {

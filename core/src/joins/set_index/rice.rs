@@ -20,7 +20,7 @@ const DOING: &str = "packing rows";
 /// fewest bits. O(rows).
 pub fn encode(rows: &[u32], out: &mut Vec<u8>) -> Result<u8> {
     let k = parameter(rows);
-    let mut writer = Writer { out, bits: 0, have: 0 };
+    let mut writer = RiceWriter { out, bits: 0, have: 0 };
     for gap in gaps(rows) {
         let mut zeros = gap >> k;
         while zeros >= 32 {
@@ -61,14 +61,14 @@ fn parameter(rows: &[u32]) -> u8 {
     (most.saturating_sub(3)..=most).min_by_key(|&k| bits(k)).unwrap_or(0)
 }
 
-struct Writer<'a> {
+struct RiceWriter<'a> {
     out: &'a mut Vec<u8>,
     bits: u64,
     /// The number of pending bits: less than 32.
     have: u32,
 }
 
-impl Writer<'_> {
+impl RiceWriter<'_> {
     /// Appends the lower `count` bits of a number that has no other bits set. `count` is at most
     /// 32.
     #[inline]

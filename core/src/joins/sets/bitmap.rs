@@ -5,7 +5,7 @@
 
 use crate::features::sets::records::Records;
 use crate::hash;
-use crate::simd::popcount::{self, Kernel};
+use crate::simd::popcount::{self, PopcountKernel};
 
 /// Bitmaps of `W` words of 64 bits.
 pub type Bitmap<const W: usize> = [u64; W];
@@ -27,7 +27,7 @@ pub fn of_record<const W: usize>(records: &Records, record: usize) -> Bitmap<W> 
 
 /// Compares one bitmap with many, with the fastest kernel for this processor.
 #[derive(Debug, Clone, Copy)]
-pub struct BitmapComparer<const W: usize>(Kernel<W>);
+pub struct BitmapComparer<const W: usize>(PopcountKernel<W>);
 
 impl<const W: usize> BitmapComparer<W> {
     /// Selects the kernel for this processor.

@@ -22,7 +22,7 @@ use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::sets::records::Records;
 use crate::memory;
-use crate::simd::planes::{self, Kernel};
+use crate::simd::planes::{self, PlanesKernel};
 use crate::simd::prefetch::prefetch;
 
 const DOING: &str = "joining by bitmaps";
@@ -30,7 +30,7 @@ const DOING: &str = "joining by bitmaps";
 /// The postings of both inputs, and the bitmaps of all records, of `W` words each.
 #[derive(Debug)]
 pub struct BitmapJoin<const W: usize> {
-    near: Kernel<W>,
+    near: PlanesKernel<W>,
     indexed: Postings,
     /// In a self-join, the indexed postings probe, too, and are not repeated here.
     probing: Postings,
@@ -41,7 +41,7 @@ pub struct BitmapJoin<const W: usize> {
 
 /// An estimate of the work of a join.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Sample {
+pub struct WorkSample {
     /// The number of postings that probe.
     pub postings: f64,
     /// The number of indexed postings that the probing postings meet.
@@ -64,7 +64,7 @@ impl<const W: usize> BitmapJoin<W> {
     }
 
     /// Estimates the work of the join from a sample of the probes.
-    pub fn sample(inputs: &Inputs, indexed: &Postings, executor: &dyn Executor) -> Result<Sample> {
+    pub fn sample(inputs: &Inputs, indexed: &Postings, executor: &dyn Executor) -> Result<WorkSample> {
         const MOST_PROBES: usize = 1024;
         const PROBES_A_PIECE: usize = 64;
         let all = inputs.left().len();
@@ -72,15 +72,16 @@ impl<const W: usize> BitmapJoin<W> {
         let probes = (all / 64).clamp(1, MOST_PROBES).min(all);
         let mut pieces: Vec<_> = (0..probes)
             .step_by(PROBES_A_PIECE)
-            .map(|from| (from..probes.min(from + PROBES_A_PIECE), Sample::default()))
+            .map(|from| (from..probes.min(from + PROBES_A_PIECE), WorkSample::default()))
             .collect();
         executor::each(executor, &mut pieces, |(some, sample), stop| {
             *sample = Self::sample_of(inputs, indexed, some.clone().map(|n| n * all / probes), stop)?;
             Ok(())
         })?;
         let scale = all as f64 / probes.max(1) as f64;
-        let sum = |of: fn(&Sample) -> f64| pieces.iter().map(|(_, sample)| of(sample)).sum::<f64>() * scale;
-        Ok(Sample {
+        let sum =
+            |of: fn(&WorkSample) -> f64| pieces.iter().map(|(_, sample)| of(sample)).sum::<f64>() * scale;
+        Ok(WorkSample {
             postings: sum(|sample| sample.postings),
             comparisons: sum(|sample| sample.comparisons),
             near: sum(|sample| sample.near),
@@ -93,10 +94,10 @@ impl<const W: usize> BitmapJoin<W> {
         indexed: &Postings,
         probes: impl Iterator<Item = usize>,
         stop: &Stop,
-    ) -> Result<Sample> {
+    ) -> Result<WorkSample> {
         const COMPARISONS_A_PROBE: usize = 8;
         let comparer = BitmapComparer::<W>::new();
-        let mut sample = Sample::default();
+        let mut sample = WorkSample::default();
         let (mut near, mut lists) = (Vec::new(), Vec::new());
         for probe in probes {
             stop.check()?;

@@ -7,13 +7,13 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::bounds::{Bounds, Side};
+use super::bounds::{Bounds, PairSide};
 use super::inputs::Inputs;
 use super::{Algorithm, PrefixJoin};
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::features::sets::records::Records;
-use crate::features::sets::store::Store;
+use crate::features::sets::store::RecordStore;
 use crate::joins::{Counts, RecordJoin, RecordPair, SelfJoin};
 use crate::memory;
 use crate::verify::predicate::Predicate;
@@ -21,8 +21,8 @@ use crate::verify::predicate::Predicate;
 /// A join of all records of one store with each other, or of two stores.
 #[derive(Debug)]
 pub struct BlockJoin {
-    left: Store,
-    right: Option<Store>,
+    left: RecordStore,
+    right: Option<RecordStore>,
     shared_tokens: usize,
     predicate: Predicate,
     algorithm: Algorithm,
@@ -53,8 +53,8 @@ impl BlockJoin {
     /// Prepares a join that holds about `budget` bytes of records and index at a time, and at least
     /// one record of each side.
     pub fn new(
-        left: Store,
-        right: Option<Store>,
+        left: RecordStore,
+        right: Option<RecordStore>,
         shared_tokens: usize,
         predicate: Predicate,
         algorithm: Algorithm,
@@ -77,9 +77,9 @@ impl BlockJoin {
         };
         join.todo = match &join.right {
             None => {
-                let one = blocks(&join.left, &bounds, Side::Left, budget);
+                let one = blocks(&join.left, &bounds, PairSide::Left, budget);
                 let blocks =
-                    if one.len() > 1 { blocks(&join.left, &bounds, Side::Left, budget / 2) } else { one };
+                    if one.len() > 1 { blocks(&join.left, &bounds, PairSide::Left, budget / 2) } else { one };
                 let after = |n: usize| {
                     blocks[n..].iter().take_while({
                         let (left, bounds) = (&join.left, &bounds);
@@ -91,8 +91,8 @@ impl BlockJoin {
                 (0..blocks.len()).flat_map(of_block).map(|(n, probes)| [probes, blocks[n].clone()]).collect()
             }
             Some(right) => {
-                let lefts = blocks(&join.left, &bounds, Side::Left, budget / 2);
-                let rights = blocks(right, &bounds, Side::Right, budget / 2);
+                let lefts = blocks(&join.left, &bounds, PairSide::Left, budget / 2);
+                let rights = blocks(right, &bounds, PairSide::Right, budget / 2);
                 let of_block = |found: &Range<usize>| {
                     lefts
                         .iter()
@@ -120,7 +120,7 @@ impl BlockJoin {
             }
         }
         let space = &mut self.space;
-        let mut load = |store: &mut Store, block: &Range<usize>| match only {
+        let mut load = |store: &mut RecordStore, block: &Range<usize>| match only {
             true => store.take(),
             false => store.load(block.clone(), space.pop().unwrap_or_default()),
         };
@@ -187,7 +187,7 @@ impl RecordJoin for BlockJoin {
 
     fn bytes(&self) -> usize {
         self.left.bytes()
-            + self.right.as_ref().map_or(0, Store::bytes)
+            + self.right.as_ref().map_or(0, RecordStore::bytes)
             + self.current.as_ref().map_or(0, |current| current.join.bytes())
             + self.found.as_ref().map_or(0, |(_, records)| records.bytes())
             + self.space.iter().map(memory::bytes).sum::<usize>()
@@ -204,23 +204,23 @@ impl RecordJoin for BlockJoin {
 /// Reports whether a record of size `probe` or larger may have a partner of size `largest` or less.
 /// A record that is too small for any partner does not exclude larger records.
 fn reach(bounds: &Bounds, probe: u32, largest: u32) -> bool {
-    bounds.partner_sizes(Side::Left, probe, probe).is_none_or(|partners| *partners.start() <= largest)
+    bounds.partner_sizes(PairSide::Left, probe, probe).is_none_or(|partners| *partners.start() <= largest)
 }
 
 /// Reports whether all records and their index take about `budget` bytes at most.
-pub fn is_one(left: &Store, right: Option<&Store>, predicate: Predicate, budget: usize) -> bool {
+pub fn is_one(left: &RecordStore, right: Option<&RecordStore>, predicate: Predicate, budget: usize) -> bool {
     let bounds = Bounds::new(predicate);
     match right {
-        None => blocks(left, &bounds, Side::Left, budget).len() <= 1,
+        None => blocks(left, &bounds, PairSide::Left, budget).len() <= 1,
         Some(right) => {
-            let lefts = blocks(left, &bounds, Side::Left, budget / 2);
-            lefts.len() <= 1 && blocks(right, &bounds, Side::Right, budget / 2).len() <= 1
+            let lefts = blocks(left, &bounds, PairSide::Left, budget / 2);
+            lefts.len() <= 1 && blocks(right, &bounds, PairSide::Right, budget / 2).len() <= 1
         }
     }
 }
 
 /// Cuts records into blocks whose joins take about `budget` bytes each.
-fn blocks(store: &Store, bounds: &Bounds, side: Side, budget: usize) -> Vec<Range<usize>> {
+fn blocks(store: &RecordStore, bounds: &Bounds, side: PairSide, budget: usize) -> Vec<Range<usize>> {
     /// The number of bytes of a record apart from its tokens: sizes, positions, bitmap, bounds,
     /// marks.
     const RECORD: usize = 96;

@@ -11,7 +11,7 @@ use crate::verify::predicate::Predicate;
 
 /// The side of the pair that a set is on. It matters for measures with a direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum PairSide {
     /// The first set of the measure.
     Left,
     /// The second set of the measure.
@@ -38,16 +38,16 @@ impl Bounds {
 
     /// Returns the least overlap of a set of `size` on `side` with a partner of size `partner`.
     #[inline]
-    pub fn least_overlap(&self, side: Side, size: u32, partner: u32) -> Option<u32> {
+    pub fn least_overlap(&self, side: PairSide, size: u32, partner: u32) -> Option<u32> {
         match side {
-            Side::Left => self.predicate.least_overlap(size, partner),
-            Side::Right => self.predicate.least_overlap(partner, size),
+            PairSide::Left => self.predicate.least_overlap(size, partner),
+            PairSide::Right => self.predicate.least_overlap(partner, size),
         }
     }
 
     /// Returns the sizes, within 1 to `largest`, that a partner of a set of `size` can have; `None`
     /// if no set can be its partner. O(log largest).
-    pub fn partner_sizes(&self, side: Side, size: u32, largest: u32) -> Option<RangeInclusive<u32>> {
+    pub fn partner_sizes(&self, side: PairSide, size: u32, largest: u32) -> Option<RangeInclusive<u32>> {
         let possible = |partner: u32| self.least_overlap(side, size, partner).is_some();
         let middle = size.min(largest);
         // A partner that is smaller than the set has to be large enough; a larger partner has to be
@@ -62,10 +62,10 @@ impl Bounds {
 
     /// Returns the length of a set's prefix: so many of its rarest tokens that every partner of
     /// size `least_partner` or more shares at least one of them.
-    pub fn prefix(&self, side: Side, size: u32, least_partner: u32) -> u32 {
+    pub fn prefix(&self, side: PairSide, size: u32, least_partner: u32) -> u32 {
         let least = match side {
-            Side::Left => self.predicate.least_overlap_from(size, least_partner),
-            Side::Right => self.predicate.least_overlap_from(least_partner, size),
+            PairSide::Left => self.predicate.least_overlap_from(size, least_partner),
+            PairSide::Right => self.predicate.least_overlap_from(least_partner, size),
         };
         least.map_or(0, |overlap| size - overlap + 1)
     }
@@ -110,13 +110,13 @@ mod tests {
         }
         for predicate in predicates {
             let bounds = Bounds::new(predicate);
-            for side in [Side::Left, Side::Right] {
+            for side in [PairSide::Left, PairSide::Right] {
                 for size in 1..=40 {
                     for largest in [1, size, size + 3, 40] {
                         let possible: Vec<u32> = (1..=largest)
                             .filter(|&partner| {
                                 let (l, r) =
-                                    if side == Side::Left { (size, partner) } else { (partner, size) };
+                                    if side == PairSide::Left { (size, partner) } else { (partner, size) };
                                 predicate.passes(l.min(r), l, r)
                             })
                             .collect();

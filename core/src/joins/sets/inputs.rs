@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::bounds::{Bounds, Side};
+use super::bounds::{Bounds, PairSide};
 use super::reach::{Reach, SizesOfJoin};
 use crate::error::Result;
 use crate::features::sets::records::Records;
@@ -186,7 +186,7 @@ impl Needs {
     pub fn least(&mut self, inputs: &Inputs, place: usize) -> u32 {
         match self.least[place] {
             UNKNOWN => {
-                let least = inputs.bounds.least_overlap(Side::Left, self.size, inputs.sizes[place]);
+                let least = inputs.bounds.least_overlap(PairSide::Left, self.size, inputs.sizes[place]);
                 self.least[place] = least.unwrap_or(u32::MAX);
                 self.least[place]
             }

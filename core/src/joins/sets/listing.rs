@@ -31,7 +31,7 @@ impl Head {
 
 /// A posting that is not yet in its list.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct UnlistedPosting {
     token: u32,
     posting: Posting,
 }
@@ -41,18 +41,18 @@ struct RecordRange {
     /// The records that are still to be processed.
     todo: Range<usize>,
     /// The entries by piece, and within a piece in the order of the records.
-    entries: Vec<Vec<Entry>>,
+    entries: Vec<Vec<UnlistedPosting>>,
 }
 
 /// The lists of some consecutive tokens, while they are built.
-struct Piece<'a> {
+struct ListingPiece<'a> {
     first_token: usize,
     heads: &'a mut [Head],
     postings: &'a mut [Posting],
     /// The number of postings in the pieces before this one.
     before: usize,
     /// The entries that each share has for this piece.
-    entries: Vec<Vec<Entry>>,
+    entries: Vec<Vec<UnlistedPosting>>,
 }
 
 /// Builds the lists of all tokens below `tokens`, concatenated, and the head of each list, with one
@@ -78,7 +78,7 @@ pub fn lists<'a>(
     if all > MOST {
         return Err(Error::TooMany { what: "postings", limit: MOST as u64 });
     }
-    let cut = Cut::new(records.len(), tokens, all, &prefix);
+    let cut = TokenCut::new(records.len(), tokens, all, &prefix);
     let mut shares = shares(records.len(), all, count, &cut, executor)?;
     executor::each(executor, &mut shares, |RecordRange { todo, entries }, stop| {
         while let Some(record) = todo.clone().next() {
@@ -88,7 +88,7 @@ pub fn lists<'a>(
             for (n, &token) in prefix.iter().enumerate().skip(from) {
                 // Records and tokens are numbered with 32 bits.
                 let posting = Posting::new(record as u32, prefix, n, lone + n as u32);
-                memory::push(&mut entries[cut.piece_of(token)], Entry { token, posting }, DOING)?;
+                memory::push(&mut entries[cut.piece_of(token)], UnlistedPosting { token, posting }, DOING)?;
             }
             todo.start += 1;
             stop.check()?;
@@ -109,15 +109,15 @@ pub fn lists<'a>(
         let (heads, postings);
         (heads, heads_left) = heads_left.split_at_mut(end - from);
         (postings, postings_left) = postings_left.split_at_mut(count);
-        pieces.push(Piece { first_token: from, heads, postings, before, entries });
+        pieces.push(ListingPiece { first_token: from, heads, postings, before, entries });
         (from, before) = (end, before + count);
     }
-    executor::each(executor, &mut pieces, Piece::fill)?;
+    executor::each(executor, &mut pieces, ListingPiece::fill)?;
     Ok((heads, postings))
 }
 
 /// The assignment of tokens to pieces.
-struct Cut {
+struct TokenCut {
     /// The number of low token bits to ignore. The remaining bits are the token's bin.
     shift: u32,
     /// The piece of each bin.
@@ -128,7 +128,7 @@ struct Cut {
     postings: Vec<usize>,
 }
 
-impl Cut {
+impl TokenCut {
     /// Cuts the tokens into pieces, according to a sample of the prefixes. A piece should fit into
     /// a cache, but there must not be more pieces than the processor can write to at the same time.
     fn new<'a>(
@@ -182,7 +182,7 @@ fn shares(
     records: usize,
     all: usize,
     count: impl Fn(usize) -> usize,
-    cut: &Cut,
+    cut: &TokenCut,
     executor: &dyn Executor,
 ) -> Result<Vec<RecordRange>> {
     /// With fewer postings a second thread is not worth it.
@@ -208,7 +208,7 @@ fn shares(
     Ok(shares)
 }
 
-impl Piece<'_> {
+impl ListingPiece<'_> {
     /// Fills the lists of the piece. After a stop, the next call starts again from the beginning.
     fn fill(&mut self, stop: &Stop) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 14;

@@ -33,7 +33,7 @@ use crate::joins::set_index::bitmap::Width;
 use crate::joins::{Algorithm, Counts, RecordPair};
 use crate::memory;
 use bitmap_join::BitmapJoin;
-use bounds::{Bounds, Side};
+use bounds::{Bounds, PairSide};
 use engine::{Engine, ProbeScratch};
 use found::FoundPairs;
 use inputs::Inputs;
@@ -207,6 +207,6 @@ fn bitmap_words(inputs: &Inputs) -> Option<usize> {
 /// Returns the number of words that the bitmaps of records of this size need, or `None` if no
 /// bitmap is wide enough.
 fn bitmap_words_of(size: u32, bounds: &Bounds) -> Option<usize> {
-    let least = bounds.least_overlap(Side::Left, size, size)?;
+    let least = bounds.least_overlap(PairSide::Left, size, size)?;
     Width::IN_MEMORY.words(size, 2 * (size - least))
 }

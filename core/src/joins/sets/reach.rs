@@ -3,7 +3,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::bounds::{Bounds, Side};
+use super::bounds::{Bounds, PairSide};
 use crate::error::Result;
 use crate::features::sets::size_runs::SizeRuns;
 use crate::memory;
@@ -48,13 +48,13 @@ impl SizesOfJoin<'_> {
         let prefix = |&size: &u32| {
             let least_partner = match self.right {
                 Some(_) => bounds
-                    .partner_sizes(Side::Right, size, largest_left)
+                    .partner_sizes(PairSide::Right, size, largest_left)
                     .map(|partners| smallest_left.max(*partners.start()))
-                    .filter(|&least| bounds.least_overlap(Side::Right, size, least).is_some()),
+                    .filter(|&least| bounds.least_overlap(PairSide::Right, size, least).is_some()),
                 // A record that probes is not smaller than the indexed record.
                 None => Some(size),
             };
-            least_partner.map_or(0, |least| bounds.prefix(Side::Right, size, least))
+            least_partner.map_or(0, |least| bounds.prefix(PairSide::Right, size, least))
         };
         let mut prefixes = Vec::new();
         memory::reserve(&mut prefixes, self.indexed().sizes().len(), DOING)?;
@@ -74,13 +74,13 @@ impl SizesOfJoin<'_> {
     fn reach(&self, size: u32) -> Reach {
         let all = self.indexed();
         let largest = all.sizes().last().copied().unwrap_or(0);
-        let Some(partners) = self.bounds.partner_sizes(Side::Left, size, largest) else {
+        let Some(partners) = self.bounds.partner_sizes(PairSide::Left, size, largest) else {
             return Reach::default();
         };
         let first = all.first_of_size(*partners.start());
         let end = partners.end().checked_add(1).map_or(all.records() as u32, |size| all.first_of_size(size));
         let least = all.sizes().get(all.sizes().partition_point(|other| other < partners.start()));
-        let prefix = least.map_or(0, |&least| self.bounds.prefix(Side::Left, size, least));
+        let prefix = least.map_or(0, |&least| self.bounds.prefix(PairSide::Left, size, least));
         Reach { first, end, differ: self.most_difference(size, &partners), prefix }
     }
 
@@ -91,7 +91,7 @@ impl SizesOfJoin<'_> {
     fn most_difference(&self, size: u32, partners: &RangeInclusive<u32>) -> u32 {
         let largest = if self.right.is_none() { size } else { *partners.end() };
         let differ = |other: u32| {
-            let least = self.bounds.least_overlap(Side::Left, size, other).unwrap_or(0);
+            let least = self.bounds.least_overlap(PairSide::Left, size, other).unwrap_or(0);
             (size - least.min(size)).saturating_add(other - least.min(other))
         };
         let own = size.clamp(*partners.start(), largest);

@@ -8,7 +8,7 @@ use super::{Algorithm, bitmap_words_of};
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::features::sets::size_runs::SizeRuns;
-use crate::features::sets::store::Store;
+use crate::features::sets::store::RecordStore;
 use crate::joins::{Counts, RecordJoin, RecordPair, SelfJoin};
 use crate::resources::Resources;
 use crate::verify::predicate::Predicate;
@@ -22,8 +22,8 @@ impl SetJoin {
     /// bitmaps. If no bitmap is wide enough for the sizes of the records, or if the caller asks for
     /// an algorithm without bitmaps, the records are joined block by block.
     pub fn new(
-        left: Store,
-        right: Option<Store>,
+        left: RecordStore,
+        right: Option<RecordStore>,
         shared_tokens: usize,
         predicate: Predicate,
         algorithm: Algorithm,

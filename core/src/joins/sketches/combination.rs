@@ -29,7 +29,7 @@ use super::banding::Banding;
 use super::buckets::MostNeighbours;
 use super::exact::exact_pairs;
 use super::hamming::Hamming;
-use super::recall::{Measured, measured_recall};
+use super::recall::{MeasuredRecall, measured_recall};
 use super::rule::Rule;
 use super::skew::is_skewed;
 use super::technique::{MinhashBands, Shingling, Technique, Verify};
@@ -226,7 +226,7 @@ fn resolve(technique: &TechniqueSpec, at: usize) -> Technique {
 
 /// A join that is ready to start.
 #[derive(Debug)]
-pub struct Join {
+pub struct CombinedJoin {
     /// The pairs of the join.
     pub pairs: Pairs,
     /// The number of distinct signatures in both tables.
@@ -235,7 +235,7 @@ pub struct Join {
     pub peak_bytes: usize,
     /// The recall of the bands, measured on a sample, if this was requested and the sample has
     /// similar pairs.
-    pub recall: Option<Measured>,
+    pub recall: Option<MeasuredRecall>,
     /// True if the exact join finds the pairs instead of the sketches.
     pub handed_over: bool,
 }
@@ -277,7 +277,7 @@ pub fn join(
     comparison: Comparison,
     Safeguards { sample, hand_over }: Safeguards,
     Resources { files, budget, executor }: Resources<'_>,
-) -> Result<Join> {
+) -> Result<CombinedJoin> {
     let SignedDocuments { signers, mut sets, sites, right_from } = documents;
     let (mut signatures, mut own) = (Vec::new(), Vec::new());
     for mut signer in signers {
@@ -305,7 +305,7 @@ pub fn join(
         if skewed {
             let resources = Resources { files, budget, executor };
             let (pairs, held) = exact_pairs(signatures, sets, predicate, resources)?;
-            return Ok(Join {
+            return Ok(CombinedJoin {
                 pairs,
                 distinct: distinct_signatures,
                 peak_bytes: looking.max(held) + read,
@@ -325,5 +325,5 @@ pub fn join(
     let budget = budget.saturating_sub(held).max(budget / 4);
     let sets = comparison.needs_sets().then_some(sets);
     let pairs = sketch_pairs(signatures, sets, comparison, budget)?;
-    Ok(Join { pairs, distinct: distinct_signatures, peak_bytes, recall, handed_over: false })
+    Ok(CombinedJoin { pairs, distinct: distinct_signatures, peak_bytes, recall, handed_over: false })
 }

@@ -13,14 +13,14 @@ use crate::memory;
 const DOING: &str = "counting tokens of a sample";
 
 /// The keys to count: distinct hashes in ascending order, identified by their positions.
-pub(super) struct Counted {
+pub(super) struct CountedKeys {
     keys: Vec<u64>,
     /// A bitmap in which the bit of each key is set. It rules out most of the keys that are looked
     /// up but missing.
     bits: Vec<u64>,
 }
 
-impl Counted {
+impl CountedKeys {
     /// Takes the keys to count, in any order and possibly with repeats.
     pub(super) fn new(mut keys: Vec<u64>, executor: &dyn Executor) -> Result<Self> {
         executor::one(executor, &mut keys, |keys, stop| executor::sort_unstable_by(keys, stop, &Ord::cmp))?;

@@ -10,7 +10,7 @@ use crate::features::signatures::distinct;
 use crate::features::tokens::Document;
 use crate::sketches::sign::Signer;
 use crate::storage::files::NoFiles;
-use crate::verify::overlap::SharedTokens;
+use crate::verify::overlap::TokenOverlap;
 
 /// The result of one technique for two documents.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,7 +37,7 @@ pub struct TwoDocuments {
     pub similarity: Option<f64>,
     /// The numbers of tokens of both documents and of the tokens that they share, if sets are
     /// compared.
-    pub sets: Option<SharedTokens>,
+    pub sets: Option<TokenOverlap>,
 }
 
 /// Compares two documents of a table without sites. Returns `None` if one of them has nothing to
@@ -67,7 +67,7 @@ pub fn two_documents(
             let loaded = sets.load(&mut vec![0, 1])?;
             let (x, y) = (loaded.get(0), loaded.get(1));
             // A document has at most `u32::MAX` tokens.
-            Some(SharedTokens { left: x.len() as u32, right: y.len() as u32, shared: shared(x, y) as u32 })
+            Some(TokenOverlap { left: x.len() as u32, right: y.len() as u32, shared: shared(x, y) as u32 })
         }
         false => None,
     };

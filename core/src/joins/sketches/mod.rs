@@ -30,14 +30,14 @@ use crate::executor::{self, Executor};
 use crate::features::hash_sets::{HashSets, Loaded, shared};
 use crate::features::signatures::Signatures;
 use crate::memory;
-use crate::verify::overlap::SharedTokens;
+use crate::verify::overlap::TokenOverlap;
 use buckets::hot::HotDocuments;
 use buckets::keys::Keys;
 use buckets::windows::Windows;
 use buckets::{Buckets, MostNeighbours};
 use hamming::Hamming;
 use rule::Rule;
-use source::Source;
+use source::TechniqueSource;
 use technique::Technique;
 
 const DOING: &str = "joining by signatures";
@@ -81,7 +81,7 @@ pub fn sketch_pairs(
     budget: usize,
 ) -> Result<Pairs> {
     let Comparison { techniques, rule, sizes, most } = &comparison;
-    let sources = Source::all(rule, techniques, *sizes, signatures.width(), most.is_some());
+    let sources = TechniqueSource::all(rule, techniques, *sizes, signatures.width(), most.is_some());
     let sources = sources.ok_or_else(|| Error::Parameter {
         name: "combination",
         value: "one of exact measures alone".to_owned(),
@@ -111,7 +111,7 @@ pub fn sketch_pairs(
         for record in (0..records).filter(|&record| left.rows(record as usize).len() > 1) {
             let signature = signatures.get(record);
             // Documents with equal signatures are equal in everything, including their sites.
-            let one = || SharedTokens { left: 1, right: 1, shared: 1 };
+            let one = || TokenOverlap { left: 1, right: 1, shared: 1 };
             if comparison.rule.similarity(&comparison.techniques, signature, signature, Some(&one)).is_some()
             {
                 memory::push(&mut equal, record, DOING)?;
@@ -121,7 +121,7 @@ pub fn sketch_pairs(
     let self_join = right.is_none();
     let join = SketchJoin {
         buckets: None,
-        judge: Verifier { signatures, first_rows, comparison, sources, source: 0, split, self_join },
+        judge: PairVerifier { signatures, first_rows, comparison, sources, source: 0, split, self_join },
         sets,
         hot,
         budget,
@@ -133,19 +133,19 @@ pub fn sketch_pairs(
 
 /// The part of the join that decides which pairs are similar.
 #[derive(Debug)]
-struct Verifier {
+struct PairVerifier {
     signatures: Signatures,
     /// For each record, the row whose set is compared, or empty if no sets are compared.
     first_rows: Vec<u32>,
     comparison: Comparison,
     /// The sources of candidates, and the index of the current one.
-    sources: Vec<Source>,
+    sources: Vec<TechniqueSource>,
     source: usize,
     split: u32,
     self_join: bool,
 }
 
-impl Verifier {
+impl PairVerifier {
     /// Returns the pairs that are similar. If `sets` is `None`, returns the pairs that cannot be
     /// ruled out without comparing sets.
     fn similar(
@@ -175,7 +175,7 @@ impl Verifier {
     }
 
     /// Describes a source that has finished.
-    fn earlier<'a>(&'a self, source: &'a Source) -> EarlierTechnique<'a> {
+    fn earlier<'a>(&'a self, source: &'a TechniqueSource) -> EarlierTechnique<'a> {
         let Comparison { techniques, sizes, .. } = &self.comparison;
         let technique = &techniques[source.technique];
         let keys = technique.keys(&self.signatures, *sizes);
@@ -204,7 +204,7 @@ impl Verifier {
                 verified.fetch_add(1, Ordering::Relaxed);
                 let [a, b] = [left, right].map(|record| sets.get(self.first_rows[record as usize]));
                 // A document has at most `u32::MAX` tokens.
-                SharedTokens { left: a.len() as u32, right: b.len() as u32, shared: shared(a, b) as u32 }
+                TokenOverlap { left: a.len() as u32, right: b.len() as u32, shared: shared(a, b) as u32 }
             })
         };
         let similarity = match sets {
@@ -239,7 +239,7 @@ impl EarlierTechnique<'_> {
 /// A join in progress.
 #[derive(Debug)]
 struct SketchJoin {
-    judge: Verifier,
+    judge: PairVerifier,
     sets: Option<HashSets>,
     /// The buckets of the current source, once it has started.
     buckets: Option<Buckets>,
@@ -254,7 +254,7 @@ struct SketchJoin {
 impl SketchJoin {
     /// Returns the next candidates, or `None` after the last.
     fn candidates(&mut self, executor: &dyn Executor) -> Result<Option<Vec<(u32, u32)>>> {
-        let Verifier { signatures, comparison, sources, source, split, self_join, .. } = &mut self.judge;
+        let PairVerifier { signatures, comparison, sources, source, split, self_join, .. } = &mut self.judge;
         let Comparison { techniques, sizes, most, .. } = &*comparison;
         while let Some(at_work) = sources.get_mut(*source) {
             let buckets = match &mut self.buckets {
@@ -356,7 +356,7 @@ impl RecordJoin for SketchJoin {
     }
 
     fn progress(&self) -> f64 {
-        let Verifier { signatures, comparison, sources, source, .. } = &self.judge;
+        let PairVerifier { signatures, comparison, sources, source, .. } = &self.judge;
         let bands = (sources.get(*source))
             .and_then(|source| comparison.techniques[source.technique].keys(signatures, None))
             .map_or(1, |keys| keys.bands());

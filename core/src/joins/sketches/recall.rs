@@ -9,7 +9,7 @@ use hashbrown::HashTable;
 
 use super::buckets::windows::Windows;
 use super::buckets::{Buckets, MostNeighbours};
-use super::counting::Counted;
+use super::counting::CountedKeys;
 use super::record_sets::{first_row, for_each_part, sampled};
 use super::technique::{MinhashBands, Technique, Verify};
 use crate::error::Result;
@@ -17,7 +17,7 @@ use crate::executor::{self, Executor, Stop};
 use crate::features::hash_sets::{HashSets, shared};
 use crate::features::signatures::Signatures;
 use crate::hash::mix;
-use crate::joins::sets::bounds::{Bounds, Side};
+use crate::joins::sets::bounds::{Bounds, PairSide};
 use crate::memory;
 use crate::storage::rows::Ragged;
 use crate::verify::predicate::Predicate;
@@ -63,9 +63,9 @@ impl SamplePostings {
                 executor::sort_unstable_by(&mut rarest, stop, &Ord::cmp)?;
                 // A document has at most `u32::MAX` tokens, and a sample at most as many documents.
                 let (size, n) = (set.len() as u32, *next as u32);
-                let partners = bounds.partner_sizes(Side::Left, size, u32::MAX);
+                let partners = bounds.partner_sizes(PairSide::Left, size, u32::MAX);
                 let prefix =
-                    partners.map_or(0, |sizes| bounds.prefix(Side::Left, size, *sizes.start()) as usize);
+                    partners.map_or(0, |sizes| bounds.prefix(PairSide::Left, size, *sizes.start()) as usize);
                 memory::reserve(all, prefix, DOING)?;
                 all.extend(rarest[..prefix].iter().map(|&(_, token)| (token, n)));
                 *next += 1;
@@ -122,14 +122,14 @@ impl SamplePostings {
 
 /// The recall as measured on a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Measured {
+pub struct MeasuredRecall {
     /// The number of similar pairs of the sample, at least one.
     pub similar: u64,
     /// The number of these pairs that the bands find.
     pub found: u64,
 }
 
-impl Measured {
+impl MeasuredRecall {
     /// Returns the share of similar pairs that is found.
     pub fn recall(&self) -> f64 {
         self.found as f64 / self.similar as f64
@@ -207,7 +207,7 @@ pub fn measured_recall(
     most: MostNeighbours,
     budget: usize,
     executor: &dyn Executor,
-) -> Result<(Option<Measured>, usize)> {
+) -> Result<(Option<MeasuredRecall>, usize)> {
     let Verify::Sets(predicate) = minhash.verify else { return Ok((None, 0)) };
     let records = signatures.len() as u32;
     let two_tables = signatures.right.is_some();
@@ -229,7 +229,7 @@ pub fn measured_recall(
     let counted = {
         let mut tokens = Vec::new();
         memory::extend(&mut tokens, &own.values, DOING)?;
-        Counted::new(tokens, executor)?
+        CountedKeys::new(tokens, executor)?
     };
     let counts = counted.in_sets(signatures, sets, others.clone(), budget, executor)?;
     let count = |token| counted.place(token).map_or(0, |place| counts[place]);
@@ -252,7 +252,7 @@ pub fn measured_recall(
         bands.any(|((a, b), band)| a == b && windows.compare(asked, record, band))
     };
     let searched = Searched { asked: &asked, own: &own, postings: &postings, predicate };
-    let mut measured = Measured { similar: 0, found: 0 };
+    let mut measured = MeasuredRecall { similar: 0, found: 0 };
     let left = budget.saturating_sub(held).max(budget / 4);
     for_each_part(signatures, sets, others, left, |part, loaded| {
         const RECORDS_A_UNIT: usize = 1 << 8;

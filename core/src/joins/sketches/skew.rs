@@ -11,14 +11,14 @@
 use std::ops::Range;
 
 use super::buckets::MostNeighbours;
-use super::counting::Counted;
+use super::counting::CountedKeys;
 use super::record_sets::{first_row, sampled};
 use super::technique::MinhashBands;
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::features::hash_sets::HashSets;
 use crate::features::signatures::Signatures;
-use crate::joins::sets::bounds::{Bounds, Side};
+use crate::joins::sets::bounds::{Bounds, PairSide};
 use crate::memory;
 use crate::verify::predicate::Predicate;
 
@@ -53,7 +53,7 @@ pub(super) fn is_skewed(
     budget: usize,
     executor: &dyn Executor,
 ) -> Result<(bool, usize)> {
-    let sample = Sample::of(signatures, sets)?;
+    let sample = SkewSample::of(signatures, sets)?;
     if sample.others.len() < FEW as usize || sample.records.is_empty() {
         return Ok((false, 0));
     }
@@ -70,12 +70,12 @@ pub(super) fn is_skewed(
 }
 
 /// Records sampled in even steps, and the records that they may be paired with.
-struct Sample {
+struct SkewSample {
     records: Vec<u32>,
     others: Range<u32>,
 }
 
-impl Sample {
+impl SkewSample {
     fn of(signatures: &Signatures, sets: &HashSets) -> Result<Self> {
         let all = signatures.len() as u32;
         let others = if signatures.right.is_some() { signatures.split..all } else { 0..all };
@@ -96,7 +96,8 @@ impl Sample {
             most.map_or(u64::MAX, |most| u64::from(most) * if signatures.right.is_some() { 1 } else { 2 });
         for band in 0..minhash.bands {
             let key = |record| signatures.get(record)[minhash.at + band];
-            let counted = Counted::new(self.records.iter().map(|&record| key(record)).collect(), executor)?;
+            let counted =
+                CountedKeys::new(self.records.iter().map(|&record| key(record)).collect(), executor)?;
             let counts = counted.count(self.others.clone(), executor, |record, count| count(key(record)))?;
             let of = |record: &u32| counted.place(key(*record)).map_or(0, |place| counts[place].min(most));
             all += self.records.iter().map(of).sum::<u64>();
@@ -126,7 +127,7 @@ impl Sample {
         }
         let mut keys = Vec::new();
         memory::extend(&mut keys, &own, DOING)?;
-        let counted = Counted::new(keys, executor)?;
+        let counted = CountedKeys::new(keys, executor)?;
         let counts = counted.in_sets(signatures, sets, self.others.clone(), budget, executor)?;
         let bounds = Bounds::new(predicate);
         let mut begin = 0;
@@ -138,7 +139,7 @@ impl Sample {
             // A set has at most `u32::MAX` tokens. Smaller partners are found by their own
             // prefixes.
             let size = set.len() as u32;
-            having.iter().take(bounds.prefix(Side::Left, size, size) as usize).sum::<u64>()
+            having.iter().take(bounds.prefix(PairSide::Left, size, size) as usize).sum::<u64>()
         });
         Ok(entries.sum())
     }

@@ -25,7 +25,7 @@ const MOST_ALTERNATIVES: usize = 64;
 
 /// A technique that finds candidates.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(super) struct TechniqueSource {
     /// The number of the technique.
     pub technique: usize,
     /// The words of a signature that the alternative compares, or `None` if each record is its own
@@ -35,7 +35,7 @@ pub(super) struct Source {
     pub done: Windows,
 }
 
-impl Source {
+impl TechniqueSource {
     /// Returns the sources of a rule, or `None` if an alternative has none. `sizes` is the position
     /// of the set's size in a signature of `width` words, if signatures have one. `cuts` is true if
     /// large buckets are cut.

@@ -5,7 +5,7 @@ use super::buckets::keys::Keys;
 use super::hamming::{BlockKeys, Hamming};
 use crate::features::signatures::Signatures;
 use crate::hash::mix;
-use crate::verify::overlap::SharedTokens;
+use crate::verify::overlap::TokenOverlap;
 use crate::verify::predicate::Predicate;
 
 /// A technique that compares two signatures. `at` is always the index of the technique's first word
@@ -105,7 +105,7 @@ fn share_of_values(a: &[u64], b: &[u64], values: u32) -> f64 {
 }
 
 /// Compares the sets of two documents.
-pub type Compare<'a> = &'a dyn Fn() -> SharedTokens;
+pub type Compare<'a> = &'a dyn Fn() -> TokenOverlap;
 
 impl Technique {
     /// Returns the similarity of two documents if they are similar. Without `sets`, a similarity
@@ -122,7 +122,7 @@ impl Technique {
             }
             Self::Minhash(MinhashBands { verify: Verify::Sets(predicate), .. }) | Self::Sets(predicate) => {
                 let Some(sets) = sets else { return Some(1.0) };
-                let SharedTokens { left, right, shared } = sets();
+                let TokenOverlap { left, right, shared } = sets();
                 predicate.passes(shared, left, right).then(|| predicate.similarity(shared, left, right))
             }
             Self::Equal { at, words } => (a[*at..*at + words] == b[*at..*at + words]).then_some(1.0),
@@ -130,7 +130,7 @@ impl Technique {
     }
 
     /// Returns the similarity of any two documents. `sets` is used by techniques that compare sets.
-    pub fn measure(&self, a: &[u64], b: &[u64], sets: SharedTokens) -> f64 {
+    pub fn measure(&self, a: &[u64], b: &[u64], sets: TokenOverlap) -> f64 {
         match self {
             Self::Simhash(hamming) => hamming.share(hamming.distance(a, b)),
             Self::Shingling(shingling) => shingling.share(shingling.agreeing(a, b)),

@@ -15,7 +15,7 @@ const DOING: &str = "looking for rare values";
 
 /// Sketches, and the least number of values in which similar sketches agree.
 #[derive(Debug)]
-pub(super) struct Sketches {
+pub(super) struct StoredSketches {
     /// The values, two in each 64-bit number.
     pub signatures: Signatures,
     /// The number of values of each sketch.
@@ -24,7 +24,7 @@ pub(super) struct Sketches {
     pub least: u32,
 }
 
-impl Sketches {
+impl StoredSketches {
     #[inline]
     fn value(&self, record: u32, place: usize) -> u32 {
         (self.signatures.get(record)[place / 2] >> (32 * (place % 2))) as u32
@@ -50,7 +50,7 @@ impl Sketches {
 #[derive(Debug)]
 pub(super) struct ByBands<'a> {
     /// The sketches that have the keys.
-    pub sketches: &'a Sketches,
+    pub sketches: &'a StoredSketches,
     /// The bands.
     pub bands: Bands,
 }
@@ -88,7 +88,7 @@ impl Rare {
     /// some values seem more frequent than they are, which is harmless: any order is correct as
     /// long as it is the same for all sketches.
     pub(super) fn new(
-        sketches: &Sketches,
+        sketches: &StoredSketches,
         count: usize,
         budget: usize,
         executor: &dyn Executor,
@@ -158,7 +158,7 @@ impl Rare {
 #[derive(Debug)]
 pub(super) struct ByValues<'a> {
     /// The sketches that have the keys.
-    pub sketches: &'a Sketches,
+    pub sketches: &'a StoredSketches,
     /// The marks of the rare values.
     pub rare: &'a Rare,
 }

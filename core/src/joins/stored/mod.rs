@@ -25,7 +25,7 @@ use crate::features::signatures::Signatures;
 use crate::memory;
 use crate::sketches::minhash::{least_agreeing, similarity};
 use crate::sketches::pigeonhole::Bands;
-use keys::{ByBands, ByValues, Rare, Sketches};
+use keys::{ByBands, ByValues, Rare, StoredSketches};
 
 const DOING: &str = "joining sketches";
 
@@ -49,7 +49,7 @@ pub fn minhash_pairs(
     }
     let split = if right.is_some() { signatures.split } else { records };
     let bands = Bands::minhash(values, threshold);
-    let sketches = Sketches { signatures, values, least: least_agreeing(threshold, values) };
+    let sketches = StoredSketches { signatures, values, least: least_agreeing(threshold, values) };
     let (rare, held) = Rare::new(&sketches, bands.count(), budget, executor)?;
     let by_bands = meetings(&ByBands { sketches: &sketches, bands }, records, executor)?;
     let by_values = meetings(&ByValues { sketches: &sketches, rare: &rare }, records, executor)?;
@@ -94,7 +94,7 @@ fn meetings(keys: &dyn Keys, records: u32, executor: &dyn Executor) -> Result<u6
 /// A join in progress.
 #[derive(Debug)]
 struct StoredJoin {
-    sketches: Sketches,
+    sketches: StoredSketches,
     bands: Bands,
     /// The rare values, if the join looks up rare values instead of bands.
     rare: Option<Rare>,

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::hash_sets::make_set;
 use crate::features::tokens::{Document, FeatureSpec, Scratch, Tokenizer, for_each_token};
-use crate::features::windows::Windows;
+use crate::features::windows::RunHashes;
 use crate::hash::mix;
 use crate::joins::parts::keys::Key;
 use crate::memory;
@@ -35,7 +35,7 @@ fn start(length: u32, n: u32, count: u32) -> u32 {
 
 /// Adds the pieces of a text, and those that it looks for at this distance.
 fn pieces(text: &str, distance: u32, keys: &mut Vec<Key>) -> Result<()> {
-    let mut windows = Windows::default();
+    let mut windows = RunHashes::default();
     windows.set(text)?;
     // No text of the server has more characters than 32 bits can count.
     let own = text.chars().count() as u32;

@@ -9,7 +9,7 @@ use crate::executor::{self, CallingThread, Stop};
 use crate::features::hash_sets::make_set;
 use crate::features::spotsigs::Spots;
 use crate::features::tokens::Document;
-use crate::features::units::sets::{Gathering, Unit, Units};
+use crate::features::units::sets::{DocumentUnit, Gathering, Units};
 use crate::features::units::signatures::{Features, Maker, SignatureScratch, Terms, counted_documents};
 use crate::hash::{hash_bytes, mix};
 use crate::joins::parts::keys::Key;
@@ -21,7 +21,7 @@ use crate::resources::Resources;
 use crate::storage::files::NoFiles;
 use crate::text::characters::is_space;
 use crate::text::sentences::for_each_sentence;
-use crate::text::words::{Space, for_each_word};
+use crate::text::words::{WordScratch, for_each_word};
 
 const DOING: &str = "choosing signatures of sentences";
 
@@ -53,7 +53,7 @@ impl SharedPassages {
         // Words are counted elsewhere.
         const UNCOUNTED: Features = Features::Shingles(1);
         let executor = CallingThread { stop };
-        let mut gathering = Gathering::new(Unit::Sentence, &UNCOUNTED, &executor);
+        let mut gathering = Gathering::new(DocumentUnit::Sentence, &UNCOUNTED, &executor);
         for (row, text) in (0..).zip(to_texts(pair)?) {
             gathering.readers[0].add(row, &document_of(text)?, stop)?;
             gathering.settle(|_| Ok(()), &NoFiles, usize::MAX, &executor)?;
@@ -121,7 +121,7 @@ impl Carrier for SharedPassages {
 
     fn set(&self, carried: &[u8], stop: &Stop) -> Result<Vec<u64>> {
         let mut terms = Vec::new();
-        for_each_word(to_text(carried)?, &mut Space::default(), stop, |word| {
+        for_each_word(to_text(carried)?, &mut WordScratch::default(), stop, |word| {
             memory::push(&mut terms, hash_bytes(word), DOING)
         })?;
         make_set(&mut terms, false, stop)?;

@@ -14,7 +14,7 @@ use crate::memory;
 use crate::methods::carrier::{Carrier, LeftOut, Meeting, malformed};
 use crate::methods::sketches::Sketches;
 use crate::sketches::sign::Signer;
-use crate::verify::overlap::SharedTokens;
+use crate::verify::overlap::TokenOverlap;
 
 const DOING: &str = "carrying a signature";
 
@@ -80,7 +80,7 @@ impl Carrier for Sketches {
             // An unknown site equals no other site.
             (a.signature[recipe.site_at()], b.signature[recipe.site_at()]) = (0, 1);
         }
-        let of_sets = || SharedTokens {
+        let of_sets = || TokenOverlap {
             // A document has at most `u32::MAX` tokens.
             left: a.set.len() as u32,
             right: b.set.len() as u32,

@@ -6,9 +6,9 @@ pub mod lines;
 use std::ops::Range;
 
 use self::lines::{Lines, cut, plain};
-use super::align::{Alignment, Stretch};
+use super::align::{Alignment, WordStretch};
 use super::diff::Compared;
-use super::passages::Word;
+use super::passages::PassageWord;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::memory;
@@ -67,7 +67,7 @@ pub fn show(figures: &[Figure<'_>], compared: &Compared<'_>, width: usize, stop:
         shown.push(cut(line.trim_end(), width));
     }
     shown.push(String::new());
-    if stretches.iter().all(Stretch::is_common) {
+    if stretches.iter().all(WordStretch::is_common) {
         shown.push("no word differs".to_owned());
     } else {
         shown.push("[-only the first-] {+only the second+}".to_owned());
@@ -82,7 +82,12 @@ fn count(number: usize, what: &str) -> String {
 }
 
 /// Returns lines with the words of both texts. Common words are shown once.
-fn marked(compared: &Compared<'_>, stretches: &[Stretch], width: usize, stop: &Stop) -> Result<Vec<String>> {
+fn marked(
+    compared: &Compared<'_>,
+    stretches: &[WordStretch],
+    width: usize,
+    stop: &Stop,
+) -> Result<Vec<String>> {
     let mut lines = Lines::new(width, MOST_LINES);
     let texts = compared.texts();
     let mut shown = 0;
@@ -189,7 +194,7 @@ fn is_spaced(compared: &Compared<'_>, side: usize, number: usize) -> bool {
 }
 
 /// Returns a word with the punctuation that touches it, and room for the marks of a difference.
-fn with_marks(text: &str, words: &[Word], number: usize) -> Result<String> {
+fn with_marks(text: &str, words: &[PassageWord], number: usize) -> Result<String> {
     const AROUND: usize = 16 * MOST_MARKS;
     let Range { start, end } = words[number].bytes.clone();
     let before = &text[if number == 0 { 0 } else { words[number - 1].bytes.end }..start];
@@ -206,7 +211,7 @@ fn with_marks(text: &str, words: &[Word], number: usize) -> Result<String> {
 }
 
 /// Returns the punctuation that touches the end of a word.
-fn closing<'a>(text: &'a str, words: &[Word], number: usize) -> &'a str {
+fn closing<'a>(text: &'a str, words: &[PassageWord], number: usize) -> &'a str {
     let after =
         &text[words[number].bytes.end..words.get(number + 1).map_or(text.len(), |next| next.bytes.start)];
     after.split(char::is_whitespace).next().unwrap_or_default()

@@ -18,7 +18,7 @@ pub const VERSION: u8 = 1;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Source {
+pub enum SketchSource {
     /// Bits that were made elsewhere.
     Bits = 0,
     /// Words of a text.
@@ -35,7 +35,7 @@ pub enum Source {
     Lexemes = 6,
 }
 
-impl Source {
+impl SketchSource {
     const NAMES: [(Self, &'static str); 7] = [
         (Self::Bits, "bits"),
         (Self::Words, "words"),
@@ -74,7 +74,7 @@ pub(super) struct SketchHeader {
     /// The version of [`crate::text`].
     pub text_version: u8,
     /// The kind of elements.
-    pub source: Source,
+    pub source: SketchSource,
     /// Whether the document had no elements.
     pub empty: bool,
     /// The number of words (or other units) in a shingle.
@@ -88,7 +88,7 @@ impl SketchHeader {
     pub(super) const BYTES: usize = 12;
 
     /// Creates a header with the current versions, for a document that is not empty.
-    pub(super) fn new(source: Source, k: u16, size: u16) -> Self {
+    pub(super) fn new(source: SketchSource, k: u16, size: u16) -> Self {
         Self { hash_version: hash::VERSION, text_version: text::VERSION, source, empty: false, k, size }
     }
 
@@ -111,7 +111,8 @@ impl SketchHeader {
         else {
             return Err(bad(format!("{} bytes are too few", bytes.len())));
         };
-        let source = Source::from_byte(source).ok_or_else(|| bad(format!("source {source} is not known")))?;
+        let source =
+            SketchSource::from_byte(source).ok_or_else(|| bad(format!("source {source} is not known")))?;
         if empty > 1 || [zero, zero2, zero3] != [0; 3] {
             return Err(bad("reserved bytes are not 0".to_owned()));
         }
@@ -142,7 +143,7 @@ pub(super) fn common_from_text(what: &'static str, kind: &str, fields: [&str; 5]
         }
         None => return Err(bad("its format's version is missing")),
     }
-    let source = Source::from_name(source).ok_or_else(|| bad("what it was made from is not known"))?;
+    let source = SketchSource::from_name(source).ok_or_else(|| bad("what it was made from is not known"))?;
     let versions = versions.strip_prefix('h').and_then(|versions| versions.split_once('.'));
     let versions = versions.and_then(|(hash, text)| Some((hash.parse().ok()?, text.parse().ok()?)));
     let (hash_version, text_version) =

@@ -1,6 +1,6 @@
 //! Minhash sketches as bytes and as text.
 
-use super::common::{SketchHeader, Source, VERSION, common_from_text, from_hex, number, push_hex};
+use super::common::{SketchHeader, SketchSource, VERSION, common_from_text, from_hex, number, push_hex};
 use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::sketches::minhash;
@@ -23,7 +23,7 @@ pub struct MinhashHeader {
     /// The version of the rules by which texts are cut.
     pub text_version: u8,
     /// The kind of elements.
-    pub source: Source,
+    pub source: SketchSource,
     /// Whether the document had no elements.
     pub empty: bool,
     /// The number of words (or other units) in a shingle.
@@ -52,7 +52,7 @@ impl MinhashHeader {
     ///
     /// assert_eq!(MinhashHeader::new(SketchSource::Tokens, 1, 64, 7).source.name(), "tokens");
     /// ```
-    pub fn new(source: Source, k: u16, permutations: u16, seed: i64) -> Self {
+    pub fn new(source: SketchSource, k: u16, permutations: u16, seed: i64) -> Self {
         let (hash_version, text_version) = (hash::VERSION, text::VERSION);
         Self { hash_version, text_version, source, empty: false, k, permutations, seed }
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::common::{SketchHeader, Source, VERSION, common_from_text, from_hex, number, push_hex};
+use super::common::{SketchHeader, SketchSource, VERSION, common_from_text, from_hex, number, push_hex};
 use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::sketches::simhash;
@@ -22,7 +22,7 @@ pub struct SimhashHeader {
     /// The version of the rules by which texts are cut.
     pub text_version: u8,
     /// The kind of elements.
-    pub source: Source,
+    pub source: SketchSource,
     /// Whether the document had no elements.
     pub empty: bool,
     /// The number of words (or other units) in a shingle.
@@ -49,7 +49,7 @@ impl SimhashHeader {
     ///
     /// assert_eq!(SimhashHeader::new(SketchSource::Bits, 1, 64).source, SketchSource::Bits);
     /// ```
-    pub fn new(source: Source, k: u16, bits: u16) -> Self {
+    pub fn new(source: SketchSource, k: u16, bits: u16) -> Self {
         let SketchHeader { hash_version, text_version, .. } = SketchHeader::new(source, k, bits);
         Self { hash_version, text_version, source, empty: false, k, bits }
     }
@@ -111,7 +111,7 @@ impl SimhashHeader {
     /// assert!(words.check_like(&of(SketchSource::Bits, 1)).is_ok());
     /// ```
     pub fn check_like(&self, other: &Self) -> Result<()> {
-        let given = [self, other].iter().any(|header| header.source == Source::Bits);
+        let given = [self, other].iter().any(|header| header.source == SketchSource::Bits);
         if self.kind_bytes() == other.kind_bytes() || given && self.bits == other.bits {
             return Ok(());
         }

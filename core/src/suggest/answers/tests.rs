@@ -18,7 +18,7 @@ fn answers(given: &[(f64, u64, u64)]) -> Answers {
     answers
 }
 
-fn at(estimates: &[Estimate], threshold: f64) -> Estimate {
+fn at(estimates: &[ThresholdEstimate], threshold: f64) -> ThresholdEstimate {
     *estimates.iter().find(|estimate| estimate.threshold == threshold).unwrap()
 }
 

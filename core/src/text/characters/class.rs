@@ -2,7 +2,7 @@
 
 /// The role of a character in a word (docs/design/algorithms.md section 1, *Words*).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
+pub enum WordClass {
     /// A character that ends a word and is part of no word.
     Separator,
     /// A character that nobody sees, as a soft hyphen, a joiner or a mark of direction. Words are
@@ -22,20 +22,20 @@ pub enum Class {
 }
 
 /// The properties of a character in the table, except its lower case, as bits.
-pub(super) type Kind = u8;
+pub(super) type ClassBits = u8;
 
 /// The character has Unicode's property Alphabetic.
-pub(super) const ALPHABETIC: Kind = 1;
+pub(super) const ALPHABETIC: ClassBits = 1;
 /// The character is in Unicode's category N.
-pub(super) const NUMERIC: Kind = 1 << 1;
+pub(super) const NUMERIC: ClassBits = 1 << 1;
 /// The character has Unicode's property Uppercase.
-pub(super) const UPPERCASE: Kind = 1 << 2;
+pub(super) const UPPERCASE: ClassBits = 1 << 2;
 /// The character has Unicode's property Lowercase.
-pub(super) const LOWERCASE: Kind = 1 << 3;
+pub(super) const LOWERCASE: ClassBits = 1 << 3;
 /// The character is a control or a format character.
-pub(super) const HIDDEN: Kind = 1 << 4;
+pub(super) const HIDDEN: ClassBits = 1 << 4;
 /// The character is punctuation that closes, that ends a quotation, or that neither opens nor
 /// joins.
-pub(super) const CLOSING: Kind = 1 << 5;
+pub(super) const CLOSING: ClassBits = 1 << 5;
 /// The character takes two columns.
-pub(super) const WIDE: Kind = 1 << 6;
+pub(super) const WIDE: ClassBits = 1 << 6;

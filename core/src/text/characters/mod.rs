@@ -14,8 +14,8 @@ mod tests;
 
 use std::sync::OnceLock;
 
-pub use class::Class;
-use class::{ALPHABETIC, CLOSING, HIDDEN, Kind, LOWERCASE, NUMERIC, UPPERCASE, WIDE};
+pub use class::WordClass;
+use class::{ALPHABETIC, CLOSING, ClassBits, HIDDEN, LOWERCASE, NUMERIC, UPPERCASE, WIDE};
 use tables::{KINDS, LOWERED, RUNS};
 
 /// The version of Unicode of the whole table. Characters that a later version adds are unassigned
@@ -26,12 +26,12 @@ pub const UNICODE: &str = "17.0.0";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Known {
     /// The class of the character.
-    pub class: Class,
+    pub class: WordClass,
     /// The character's simple case folding in Unicode, which is always one character: the lower
     /// case of its upper case.
     pub lower: char,
     /// The other properties of the character.
-    kind: Kind,
+    kind: ClassBits,
 }
 
 /// The properties of 256 neighbouring characters.
@@ -48,7 +48,7 @@ pub fn known(c: char) -> Known {
 
 /// Returns the class of a character.
 #[inline]
-pub fn class(c: char) -> Class {
+pub fn class(c: char) -> WordClass {
     known(c).class
 }
 
@@ -130,7 +130,7 @@ pub fn runs(text: &str) -> impl Iterator<Item = &str> {
 }
 
 #[inline]
-fn is(c: char, any: Kind) -> bool {
+fn is(c: char, any: ClassBits) -> bool {
     known(c).kind & any != 0
 }
 

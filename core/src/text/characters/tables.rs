@@ -1,14 +1,14 @@
 //! What characters are, as `tests.rs` beside it has made it; not to be changed by hand.
 
-use super::class::{Class, Kind};
+use super::class::{ClassBits, WordClass};
 
 /// What there are of characters; first what Unicode does not know.
 #[rustfmt::skip]
-pub(super) const KINDS: &[(Class, Kind)] = &[
-    (Class::Separator, 0), (Class::Separator, 16), (Class::Separator, 32), (Class::Alphanumeric, 2), (Class::Alphanumeric, 5), (Class::Alphanumeric, 9),
-    (Class::Unseen, 16), (Class::Alphanumeric, 1), (Class::Mark, 0), (Class::AlphabeticMark, 9), (Class::AlphabeticMark, 1), (Class::Alone, 1),
-    (Class::Alone, 2), (Class::Alphanumeric, 65), (Class::Alphanumeric, 3), (Class::Alone, 65), (Class::Separator, 96), (Class::Alphanumeric, 7),
-    (Class::Alphanumeric, 11), (Class::Separator, 64), (Class::Alone, 67), (Class::Alphanumeric, 66), (Class::Alphanumeric, 69), (Class::Alphanumeric, 73),
+pub(super) const KINDS: &[(WordClass, ClassBits)] = &[
+    (WordClass::Separator, 0), (WordClass::Separator, 16), (WordClass::Separator, 32), (WordClass::Alphanumeric, 2), (WordClass::Alphanumeric, 5), (WordClass::Alphanumeric, 9),
+    (WordClass::Unseen, 16), (WordClass::Alphanumeric, 1), (WordClass::Mark, 0), (WordClass::AlphabeticMark, 9), (WordClass::AlphabeticMark, 1), (WordClass::Alone, 1),
+    (WordClass::Alone, 2), (WordClass::Alphanumeric, 65), (WordClass::Alphanumeric, 3), (WordClass::Alone, 65), (WordClass::Separator, 96), (WordClass::Alphanumeric, 7),
+    (WordClass::Alphanumeric, 11), (WordClass::Separator, 64), (WordClass::Alone, 67), (WordClass::Alphanumeric, 66), (WordClass::Alphanumeric, 69), (WordClass::Alphanumeric, 73),
 ];
 
 /// From each code point on, up to the next one here: which of the kinds it and every second one

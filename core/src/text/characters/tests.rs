@@ -19,12 +19,12 @@ fn golden(is: impl Fn(char) -> bool) -> (usize, u64) {
 fn golden_classes() {
     assert_eq!((crate::text::VERSION, UNICODE), (1, "17.0.0"));
     let classes = [
-        Class::Separator,
-        Class::Unseen,
-        Class::Alphanumeric,
-        Class::Alone,
-        Class::Mark,
-        Class::AlphabeticMark,
+        WordClass::Separator,
+        WordClass::Unseen,
+        WordClass::Alphanumeric,
+        WordClass::Alone,
+        WordClass::Mark,
+        WordClass::AlphabeticMark,
     ];
     let expected = [
         (961_638, 3_933_594_487_811_346_451),
@@ -64,11 +64,11 @@ fn by_others(c: char) -> Known {
     let category = c.general_category();
     let alphanumeric = c.is_alphanumeric();
     let class = if category == GeneralCategory::Format && !is_prepended(c) {
-        Class::Unseen
+        WordClass::Unseen
     } else if c.general_category_group() == GeneralCategoryGroup::Mark {
-        if alphanumeric { Class::AlphabeticMark } else { Class::Mark }
+        if alphanumeric { WordClass::AlphabeticMark } else { WordClass::Mark }
     } else if !alphanumeric {
-        Class::Separator
+        WordClass::Separator
     } else {
         match c.script() {
             Script::Han
@@ -77,8 +77,8 @@ fn by_others(c: char) -> Known {
             | Script::Thai
             | Script::Lao
             | Script::Khmer
-            | Script::Myanmar => Class::Alone,
-            _ => Class::Alphanumeric,
+            | Script::Myanmar => WordClass::Alone,
+            _ => WordClass::Alphanumeric,
         }
     };
     let lower = folded(c);
@@ -149,7 +149,7 @@ fn the_table_says_what_it_was_made_of() {
     for c in '\0'..=char::MAX {
         assert_eq!(known(c), by_others(c), "{c:?}");
         assert_eq!(is_space(c), c.is_whitespace(), "{c:?}");
-        let letter = !matches!(class(c), Class::Separator | Class::Unseen | Class::Mark);
+        let letter = !matches!(class(c), WordClass::Separator | WordClass::Unseen | WordClass::Mark);
         assert_eq!(is_alphanumeric(c), letter, "{c:?}");
     }
 }
@@ -172,7 +172,7 @@ fn marks_of_a_later_version_separate() {
         0x1d280..=0x1d281,
     ];
     let marks = marks.into_iter().flatten().filter_map(char::from_u32);
-    assert_eq!(marks.filter(|&c| class(c) == Class::Separator).count(), 37);
+    assert_eq!(marks.filter(|&c| class(c) == WordClass::Separator).count(), 37);
 }
 
 /// Generates the table again, for another version of the rules. New numbers in the tests above,
@@ -187,7 +187,7 @@ fn marks_of_a_later_version_separate() {
 fn print_tables() {
     let of = |code: u32| char::from_u32(code).map_or(by_others('\u{e000}'), by_others);
     let pair = |code| (of(code).class, of(code).kind);
-    let mut kinds: Vec<(Class, Kind)> = Vec::new();
+    let mut kinds: Vec<(WordClass, ClassBits)> = Vec::new();
     let mut number = |kind| {
         let place = kinds.iter().position(|other| *other == kind);
         place.unwrap_or_else(|| {
@@ -252,25 +252,25 @@ fn print_tables() {
 #[test]
 fn classes_of_scripts() {
     let cases = [
-        ('a', Class::Alphanumeric),
-        ('_', Class::Separator),
-        ('é', Class::Alphanumeric),
-        ('½', Class::Alphanumeric),
-        ('漢', Class::Alone),
-        ('々', Class::Alone),
-        ('か', Class::Alone),
-        ('ก', Class::Alone),
-        ('한', Class::Alphanumeric),
-        ('\u{301}', Class::Mark),
-        ('\u{93f}', Class::AlphabeticMark),
-        ('。', Class::Separator),
-        ('\u{10ffff}', Class::Separator),
-        ('\u{ad}', Class::Unseen),
-        ('\u{200b}', Class::Unseen),
-        ('\u{200d}', Class::Unseen),
-        ('\u{2060}', Class::Unseen),
-        ('\u{feff}', Class::Unseen),
-        ('\u{600}', Class::Separator),
+        ('a', WordClass::Alphanumeric),
+        ('_', WordClass::Separator),
+        ('é', WordClass::Alphanumeric),
+        ('½', WordClass::Alphanumeric),
+        ('漢', WordClass::Alone),
+        ('々', WordClass::Alone),
+        ('か', WordClass::Alone),
+        ('ก', WordClass::Alone),
+        ('한', WordClass::Alphanumeric),
+        ('\u{301}', WordClass::Mark),
+        ('\u{93f}', WordClass::AlphabeticMark),
+        ('。', WordClass::Separator),
+        ('\u{10ffff}', WordClass::Separator),
+        ('\u{ad}', WordClass::Unseen),
+        ('\u{200b}', WordClass::Unseen),
+        ('\u{200d}', WordClass::Unseen),
+        ('\u{2060}', WordClass::Unseen),
+        ('\u{feff}', WordClass::Unseen),
+        ('\u{600}', WordClass::Separator),
     ];
     for (c, expected) in cases {
         assert_eq!(class(c), expected, "{c:?}");

@@ -3,11 +3,11 @@
 use html5gum::{Emitter, State};
 
 use super::elements::formats;
-use super::page::{DOING, Gap, Name, Page, Tag};
+use super::page::{DOING, Gap, Name, PageState, Tag};
 use crate::error::Error;
 use crate::memory;
 
-impl Emitter for &mut Page<'_> {
+impl Emitter for &mut PageState<'_> {
     /// The only token is an error that ends the reading.
     type Token = Error;
 

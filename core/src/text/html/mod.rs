@@ -22,7 +22,7 @@ use html5gum::Tokenizer;
 
 use crate::error::Result;
 use crate::executor::Stop;
-use page::Page;
+use page::PageState;
 use reader::{Halt, Input};
 use urls::page_host;
 
@@ -55,7 +55,7 @@ pub fn read_text(html: &str, url: Option<&str>, text: &mut String, stop: &Stop) 
     stop.check()?;
     let values = Cell::new(0);
     let input = Input::new(html, &values, stop);
-    let mut page = Page::new(text, url.and_then(page_host), &values, stop);
+    let mut page = PageState::new(text, url.and_then(page_host), &values, stop);
     let mut tokenizer = Tokenizer::new_with_emitter(input, &mut page);
     loop {
         match tokenizer.next() {

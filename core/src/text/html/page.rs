@@ -77,7 +77,7 @@ pub struct Tag {
 }
 
 /// The state of the page at the current place.
-pub struct Page<'a> {
+pub struct PageState<'a> {
     text: &'a mut String,
     host: Option<&'a str>,
     stop: &'a Stop,
@@ -105,7 +105,7 @@ pub struct Page<'a> {
     pub failed: Option<Error>,
 }
 
-impl<'a> Page<'a> {
+impl<'a> PageState<'a> {
     /// Begins a page. Images on `host` give their file names.
     pub fn new(text: &'a mut String, host: Option<&'a str>, values: &'a Cell<u32>, stop: &'a Stop) -> Self {
         Self {

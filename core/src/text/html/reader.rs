@@ -19,7 +19,7 @@ pub(super) enum Halt {
     End(#[from] Error),
 }
 
-type Result<T> = std::result::Result<T, Halt>;
+type ReadResult<T> = std::result::Result<T, Halt>;
 
 /// The page as input of the tokenizer.
 pub(super) struct Input<'a> {
@@ -41,7 +41,7 @@ impl<'a> Input<'a> {
     }
 
     #[inline]
-    fn count(&mut self, bytes: usize) -> Result<()> {
+    fn count(&mut self, bytes: usize) -> ReadResult<()> {
         self.since += bytes;
         if self.since >= CHECK_EVERY {
             self.since = 0;
@@ -55,14 +55,14 @@ impl Reader for Input<'_> {
     type Error = Halt;
 
     #[inline]
-    fn read_byte(&mut self) -> Result<Option<u8>> {
+    fn read_byte(&mut self) -> ReadResult<Option<u8>> {
         let Some((&byte, rest)) = self.rest.split_first() else { return Ok(None) };
         self.rest = rest;
         self.count(1)?;
         Ok(Some(byte))
     }
 
-    fn try_read_string(&mut self, wanted: &[u8], case_sensitive: bool) -> Result<bool> {
+    fn try_read_string(&mut self, wanted: &[u8], case_sensitive: bool) -> ReadResult<bool> {
         let Some((start, rest)) = self.rest.split_at_checked(wanted.len()) else { return Ok(false) };
         let found = start == wanted || (!case_sensitive && start.eq_ignore_ascii_case(wanted));
         if found {
@@ -72,7 +72,7 @@ impl Reader for Input<'_> {
     }
 
     #[inline]
-    fn read_until<'b>(&'b mut self, needle: &[u8], _: &'b mut [u8; 4]) -> Result<Option<&'b [u8]>> {
+    fn read_until<'b>(&'b mut self, needle: &[u8], _: &'b mut [u8; 4]) -> ReadResult<Option<&'b [u8]>> {
         const MOST_VALUES: u32 = 64;
         if self.values.get() > MOST_VALUES {
             self.values.set(0);

@@ -14,8 +14,8 @@ use neardup_core::methods::runs::Runs;
 use neardup_core::methods::sets::Sets;
 use neardup_core::resources::Resources;
 use neardup_core::storage::files::MemoryFiles;
-use neardup_core::suggest::curve::Curve;
-use neardup_core::suggest::profile::{Parts, TextProfile};
+use neardup_core::suggest::curve::PairCurve;
+use neardup_core::suggest::profile::{ComparedBy, TextProfile};
 use neardup_core::suggest::shares::{Shares, WholesAndParts};
 use neardup_core::verify::measure::Measure;
 
@@ -77,7 +77,7 @@ impl Input {
 
     /// The pairs of a measure from the floor of the curve on.
     pub fn pairs(&self, spec: FeatureSpec, measure: Measure) -> Vec<Pair> {
-        let method = Sets { spec, ..Sets::of_words(measure, Curve::FLOOR).expect("a threshold") };
+        let method = Sets { spec, ..Sets::of_words(measure, PairCurve::FLOOR).expect("a threshold") };
         Corpus::of_texts(&self.texts).pairs(&method).expect("memory")
     }
 
@@ -92,7 +92,7 @@ impl Input {
 
     /// What long texts share, as `suggest` sees it. `pairs` are those by similarity.
     pub fn shares(&self, profile: &TextProfile, pairs: &[Pair], threshold: f64) -> Option<Shares> {
-        if profile.parts() != Parts::Runs {
+        if profile.parts() != ComparedBy::Runs {
             return None;
         }
         // Rows with equal sets are one text.

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use neardup_core::hash::mix;
 use neardup_core::joins::pairs::Pair;
-use neardup_core::suggest::answers::{Answers, Estimate, Interval, best};
-use neardup_core::suggest::curve::Curve;
+use neardup_core::suggest::answers::{Answers, Interval, ThresholdEstimate, best};
+use neardup_core::suggest::curve::PairCurve;
 use neardup_core::suggest::proposals::Proposals;
 use neardup_core::verify::measure::Measure;
 
@@ -35,7 +35,7 @@ struct Population {
     pairs: Vec<Pair>,
     /// Whether each pair is a duplicate.
     answers: Vec<bool>,
-    curve: Curve,
+    curve: PairCurve,
     duplicates: f64,
     /// The precision and the recall of each threshold.
     truth: Vec<[f64; 2]>,
@@ -45,7 +45,7 @@ impl Population {
     fn new(input: &Input) -> Self {
         let pairs = input.pairs(input.profile().parts().spec(), Measure::Jaccard);
         let answers: Vec<bool> = pairs.iter().map(|pair| input.is_duplicate(pair)).collect();
-        let mut curve = Curve::new(input.texts.len()).expect("memory");
+        let mut curve = PairCurve::new(input.texts.len()).expect("memory");
         pairs.iter().for_each(|pair| curve.add([pair.left, pair.right], pair.similarity, 1));
         let duplicates = answers.iter().filter(|yes| **yes).count() as f64;
         let of = |n: i32| {
@@ -61,7 +61,7 @@ impl Population {
 
     /// What the answers to the pairs that are proposed with other hashes say of each threshold.
     /// `numbers` has the pairs by their rows.
-    fn estimates(&self, seed: u64, numbers: &HashMap<(u32, u32), usize>) -> Vec<Estimate> {
+    fn estimates(&self, seed: u64, numbers: &HashMap<(u32, u32), usize>) -> Vec<ThresholdEstimate> {
         let Self { pairs, answers, curve, .. } = self;
         let mut proposals = Proposals::new(ANSWERS);
         for pair in pairs {
@@ -73,13 +73,13 @@ impl Population {
             let yes = answers[numbers[&(proposal.of.left, proposal.of.right)]];
             given.add(Some(proposal.of.similarity), yes);
         }
-        given.estimates(curve.strata(), Curve::FLOOR)
+        given.estimates(curve.strata(), PairCurve::FLOOR)
     }
 
     /// Adds the threshold that is proposed for a wanted precision.
-    fn add(&self, sum: &mut Sum, estimates: &[Estimate], wanted: Option<f64>) {
+    fn add(&self, sum: &mut Sum, estimates: &[ThresholdEstimate], wanted: Option<f64>) {
         let Some((found, fits)) = best(estimates, wanted) else { return };
-        let [precision, recall] = self.truth[((found.threshold - Curve::FLOOR) * 20.0).round() as usize];
+        let [precision, recall] = self.truth[((found.threshold - PairCurve::FLOOR) * 20.0).round() as usize];
         let inside = |interval: Option<Interval>, value: f64| {
             interval.is_some_and(|of| of.low - 1e-12 <= value && value <= of.high + 1e-12)
         };

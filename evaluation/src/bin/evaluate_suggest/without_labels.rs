@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use neardup_core::joins::pairs::Pair;
-use neardup_core::suggest::curve::Curve;
-use neardup_core::suggest::profile::Parts;
+use neardup_core::suggest::curve::PairCurve;
+use neardup_core::suggest::profile::ComparedBy;
 use neardup_core::suggest::shares::{Shares, WholesAndParts};
 use neardup_core::verify::measure::Measure;
 
@@ -53,18 +53,18 @@ pub fn table(inputs: &[Input]) {
         let mut own = (0.0, 0.0, String::new());
         let mut shares: Option<Shares> = None;
         for (name, parts, measure) in [
-            ("words", Parts::Words, Measure::Jaccard),
-            ("3 characters", Parts::Grams, Measure::Jaccard),
-            ("3 words", Parts::Runs, Measure::Jaccard),
-            ("containment of words", Parts::Words, Measure::Containment),
-            ("containment of 3 words", Parts::Runs, Measure::Containment),
+            ("words", ComparedBy::Words, Measure::Jaccard),
+            ("3 characters", ComparedBy::Grams, Measure::Jaccard),
+            ("3 words", ComparedBy::Runs, Measure::Jaccard),
+            ("containment of words", ComparedBy::Words, Measure::Containment),
+            ("containment of 3 words", ComparedBy::Runs, Measure::Containment),
         ] {
             let pairs = input.pairs(parts.spec(), measure);
             let curve = f1(input, &pairs, &unknown);
-            let of_pairs = curve.iter().filter(|(threshold, _)| *threshold >= Curve::FLOOR);
+            let of_pairs = curve.iter().filter(|(threshold, _)| *threshold >= PairCurve::FLOOR);
             of_pairs.for_each(|&(threshold, f1)| better(&mut best, name, threshold, f1));
             if parts == profile.parts() && measure == Measure::Jaccard {
-                let mut found = Curve::new(input.texts.len()).expect("memory");
+                let mut found = PairCurve::new(input.texts.len()).expect("memory");
                 pairs.iter().for_each(|pair| found.add([pair.left, pair.right], pair.similarity, 1));
                 let threshold = found.suggest().threshold;
                 let at = curve.iter().find(|(at, _)| (at - threshold).abs() < 1e-9);

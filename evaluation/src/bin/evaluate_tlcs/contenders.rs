@@ -11,7 +11,7 @@ use neardup_core::methods::sets::Sets;
 use neardup_core::methods::sketches::Sketches;
 use neardup_core::methods::tlcs::Tlcs;
 use neardup_core::resources::Resources;
-use neardup_core::sketches::sentence::Parameters as Signing;
+use neardup_core::sketches::sentence::SignatureParameters as Signing;
 use neardup_core::storage::files::MemoryFiles;
 use neardup_core::verify::measure::Measure;
 use neardup_core::verify::predicate::Predicate;

@@ -1,6 +1,6 @@
 //! How signatures are made of sentences: how many vote on one, and how far they are apart.
 
-use neardup_core::sketches::sentence::Parameters as Signing;
+use neardup_core::sketches::sentence::SignatureParameters as Signing;
 use neardup_core::verify::tlcs::Parameters;
 
 use crate::candidates::{Pair, candidates};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use neardup_core::hash::mix;
-use neardup_core::sketches::sentence::Parameters as Signing;
+use neardup_core::sketches::sentence::SignatureParameters as Signing;
 use neardup_core::text::html::html_text;
 
 use crate::candidates::{Pair, candidates};

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use neardup_core::sketches::sentence::Parameters as Signing;
+use neardup_core::sketches::sentence::SignatureParameters as Signing;
 use neardup_core::verify::tlcs::Parameters;
 
 use crate::candidates::{Pair, candidates};

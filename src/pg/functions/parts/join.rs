@@ -5,13 +5,13 @@ use std::rc::Rc;
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
-use super::{DOING, EXAMPLE, Known, method};
+use super::{DOING, EXAMPLE, KnownMethod, method};
 use crate::pg::query::decode::elements;
 use crate::pg::server::aggregate;
-use crate::pg::server::call::{Call, is_null, sql_function};
+use crate::pg::server::call::{FunctionCall, is_null, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::BackendExecutor;
-use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::set_returning::{self, RowSource};
 use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
 use crate::pg::server::values::{LARGEST, number_array};
@@ -24,8 +24,8 @@ use neardup_core::memory;
 use neardup_core::methods::carrier::Meeting;
 
 /// The state of `neardup_part_join`.
-pub(super) struct Joined {
-    method: Rc<Known>,
+pub(super) struct PartJoinState {
+    method: Rc<KnownMethod>,
     part: PartRowsState,
     /// Dropped last.
     _allowance: Allowance,
@@ -57,13 +57,13 @@ sql_function! {
 
 /// Reads the size in argument `n` of a row that another query, with the last argument `internal`,
 /// gives for a part. The size of a known row is given as its complement, which is negative.
-pub(super) fn size_or_known(call: Call, n: usize) -> Result<(u32, bool)> {
+pub(super) fn size_or_known(call: FunctionCall, n: usize) -> Result<(u32, bool)> {
     let size: i32 = call.need(n, "size")?;
     Ok(if size < 0 { ((!size).cast_unsigned(), true) } else { (size.cast_unsigned(), false) })
 }
 
 /// Returns the state of an aggregate that joins the rows of a part by the method in argument `n`.
-pub(super) fn joined(call: Call, n: usize) -> Result<(Datum, &'static mut Joined)> {
+pub(super) fn joined(call: FunctionCall, n: usize) -> Result<(Datum, &'static mut PartJoinState)> {
     let method = method(call, n)?;
     let carrier = method.carrier()?;
     let (datum, state) = aggregate::state(call, || {
@@ -78,7 +78,7 @@ pub(super) fn joined(call: Call, n: usize) -> Result<(Datum, &'static mut Joined
             }
             Meeting::Sets(predicate) => PartRowsState::Sets(Part::new(predicate, files, memory)),
         };
-        Ok(Joined { method: Rc::clone(&method), part, _allowance: Allowance::new(memory) })
+        Ok(PartJoinState { method: Rc::clone(&method), part, _allowance: Allowance::new(memory) })
     })?;
     if !Rc::ptr_eq(&state.method, &method) {
         return Err(SqlError::parameter("method must be the same for all rows of a part").hint(EXAMPLE));
@@ -86,7 +86,7 @@ pub(super) fn joined(call: Call, n: usize) -> Result<(Datum, &'static mut Joined
     Ok((datum, state))
 }
 
-impl Joined {
+impl PartJoinState {
     /// Adds a row: the number of a document, the size of its set and whether it is known, and what
     /// it may share.
     pub(super) fn add(
@@ -108,7 +108,7 @@ impl Joined {
 sql_function! {
     /// `neardup_part_join_result(internal, …) → bigint[]`
     neardup_part_join_result, pg_finfo_neardup_part_join_result, within Arguments, |call| {
-        aggregate::result(call, |state: Option<Joined>| state.map(|state| candidates(state.part)).transpose())
+        aggregate::result(call, |state: Option<PartJoinState>| state.map(|state| candidates(state.part)).transpose())
     }
 }
 
@@ -160,7 +160,7 @@ struct ListedCandidates {
     next: usize,
 }
 
-impl Rows<2> for ListedCandidates {
+impl RowSource<2> for ListedCandidates {
     fn columns(&self) -> [&'static str; 2] {
         ["left_id", "right_id"]
     }

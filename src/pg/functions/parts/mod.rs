@@ -16,7 +16,7 @@ use std::rc::Rc;
 use pgrx::PgSqlErrorCode;
 
 use crate::pg::request::in_parts::{Described, MethodCall};
-use crate::pg::server::call::{Call, is_null};
+use crate::pg::server::call::{FunctionCall, is_null};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::methods::carrier::Carrier;
 
@@ -25,9 +25,9 @@ const EXAMPLE: &str = "CALL near_duplicates_into('docs', 0.8, 'docs_pairs', meth
 const DOING: &str = "meeting in parts";
 
 /// A method of which a description is known.
-pub(super) struct Known(pub(super) Described);
+pub(super) struct KnownMethod(pub(super) Described);
 
-impl Known {
+impl KnownMethod {
     fn carrier(&self) -> Result<&dyn Carrier> {
         self.0.carrier().ok_or_else(Self::is_whole)
     }
@@ -40,9 +40,9 @@ impl Known {
 
 /// Returns the method that the JSON object in argument `n` describes. The method of the last call
 /// is kept, because all calls of a query have the same.
-pub(super) fn method(call: Call, n: usize) -> Result<Rc<Known>> {
+pub(super) fn method(call: FunctionCall, n: usize) -> Result<Rc<KnownMethod>> {
     thread_local! {
-        static LAST: RefCell<Option<(Vec<u8>, Rc<Known>)>> = const { RefCell::new(None) };
+        static LAST: RefCell<Option<(Vec<u8>, Rc<KnownMethod>)>> = const { RefCell::new(None) };
     }
     let bytes = call.bytes(n).ok_or_else(|| is_null("method").hint(EXAMPLE))?;
     let last = LAST.with_borrow(|last| {
@@ -54,7 +54,7 @@ pub(super) fn method(call: Call, n: usize) -> Result<Rc<Known>> {
     let json = call.json(n, "method")?.unwrap_or_default();
     let described: MethodCall = serde_json::from_value(json)
         .map_err(|error| SqlError::parameter(format!("method cannot be read: {error}")).hint(EXAMPLE))?;
-    let method = Rc::new(Known(described.parse()?));
+    let method = Rc::new(KnownMethod(described.parse()?));
     LAST.set(Some((bytes.to_vec(), Rc::clone(&method))));
     Ok(method)
 }

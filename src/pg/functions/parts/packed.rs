@@ -6,28 +6,28 @@ use pgrx::pg_sys::Datum;
 
 use super::{join, rows};
 use crate::pg::server::aggregate;
-use crate::pg::server::call::{Call, is_null, sql_function};
+use crate::pg::server::call::{FunctionCall, is_null, sql_function};
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::settings;
 use crate::pg::server::values::bytes_array;
 use neardup_core::allowance::Allowance;
 use neardup_core::executor::Executor;
-use neardup_core::joins::parts::groups::Groups;
+use neardup_core::joins::parts::groups::RowGroups;
 use neardup_core::joins::parts::packed::{PackedRow, Packer, for_each_row};
 
 /// The state of the aggregates that pack rows.
-struct Packed {
+struct PackState {
     packer: Packer,
     /// Dropped last.
     _allowance: Allowance,
 }
 
 /// Adds the rows of a document, whose number is in argument 1.
-fn pack(call: Call, rows: Option<Groups>) -> Result<Datum> {
+fn pack(call: FunctionCall, rows: Option<RowGroups>) -> Result<Datum> {
     let number: i64 = call.need(1, "n")?;
     let (datum, state) = aggregate::state(call, || {
-        Ok(Packed { packer: Packer::default(), _allowance: Allowance::new(settings::memory()) })
+        Ok(PackState { packer: Packer::default(), _allowance: Allowance::new(settings::memory()) })
     })?;
     if let Some(rows) = rows {
         state.packer.add(number.cast_unsigned(), &rows)?;
@@ -44,7 +44,7 @@ sql_function! {
 sql_function! {
     /// `neardup_part_pack_result(internal) → bytea[]`
     neardup_part_pack_result, pg_finfo_neardup_part_pack_result, within Arguments, |call| {
-        aggregate::result(call, |state: Option<Packed>| {
+        aggregate::result(call, |state: Option<PackState>| {
             state.map(|state| bytes_array(&state.packer.pieces()?)).transpose()
         })
     }
@@ -60,7 +60,10 @@ sql_function! {
 }
 
 /// Calls `each` with the rows of the piece in argument 1. Ours are small, but anyone may pass one.
-fn add(call: Call, mut each: impl FnMut(PackedRow<'_>) -> neardup_core::error::Result<()>) -> Result<()> {
+fn add(
+    call: FunctionCall,
+    mut each: impl FnMut(PackedRow<'_>) -> neardup_core::error::Result<()>,
+) -> Result<()> {
     const CHECK_EVERY: usize = 1 << 12;
     let piece = call.bytes(1).ok_or_else(|| is_null("rows"))?;
     let (executor, mut rows) = (BackendExecutor::single(), 0_usize);

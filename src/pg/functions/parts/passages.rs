@@ -6,12 +6,12 @@
 
 use pgrx::pg_sys::Datum;
 
-use super::{Known, method};
+use super::{KnownMethod, method};
 use crate::pg::functions::passages::columns;
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
-use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::set_returning::{self, RowSource};
 use crate::pg::server::values;
 use neardup_core::executor;
 use neardup_core::memory;
@@ -27,7 +27,7 @@ sql_function! {
     /// share no passage.
     neardup_part_passages, pg_finfo_neardup_part_passages, within Arguments, |call| {
         let method = method(call, 3)?;
-        let passages = method.0.passages().ok_or_else(Known::is_whole)?;
+        let passages = method.0.passages().ok_or_else(KnownMethod::is_whole)?;
         let Some((left, right)) = call.bytes(0).zip(call.bytes(1)) else { return Ok(call.give::<i32>(None)) };
         let (pair, left_out) =
             ([content(left)?, content(right)?], LeftOut::parse(call.bytes(2).unwrap_or_default())?);
@@ -86,7 +86,7 @@ sql_function! {
 struct PassageRows(std::vec::IntoIter<Passage>);
 
 impl PassageRows {
-    fn new(call: Call) -> Result<Self> {
+    fn new(call: FunctionCall) -> Result<Self> {
         let bad = |why: &str| {
             SqlError::parameter(format!("passages cannot be read: {why}"))
                 .hint("CALL partial_duplicates_into('docs', passages => 'docs_passages');")
@@ -114,7 +114,7 @@ impl PassageRows {
     }
 }
 
-impl Rows<6> for PassageRows {
+impl RowSource<6> for PassageRows {
     fn columns(&self) -> [&'static str; 6] {
         ["left_sentence", "right_sentence", "sentences", "left_span", "right_span", "similarity"]
     }

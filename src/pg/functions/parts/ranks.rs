@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use pgrx::{PgMemoryContexts, pg_sys};
 
-use super::{DOING, Known, method};
+use super::{DOING, KnownMethod, method};
 use crate::pg::server::aggregate;
-use crate::pg::server::call::{Call, is_on_disk, sql_function, varlena_bytes};
+use crate::pg::server::call::{FunctionCall, is_on_disk, sql_function, varlena_bytes};
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::{BackendExecutor, executor_for};
 use crate::pg::server::settings;
@@ -15,7 +15,7 @@ use crate::pg::server::temp_file::ServerFiles;
 use crate::pg::server::values;
 use neardup_core::allowance::Allowance;
 use neardup_core::executor;
-use neardup_core::joins::parts::ranks::{self, Places, TokenRanks};
+use neardup_core::joins::parts::ranks::{self, TokenPlaces, TokenRanks};
 use neardup_core::joins::set_index::token_counts::TokenCounts;
 use neardup_core::memory;
 use neardup_core::methods::carrier::{Carrier, Meeting, content};
@@ -25,11 +25,17 @@ use neardup_core::storage::log::Log;
 const KEPT: usize = 200_000;
 
 /// The state of `neardup_part_ranks`.
-enum Counted {
+enum RankState {
     /// How many sets have each token.
     Tokens(TokenCounts<u64>),
     /// The terms of all documents, and the number of documents.
-    Terms { method: Rc<Known>, terms: Log<u64>, files: ServerFiles, documents: u64, _allowance: Allowance },
+    Terms {
+        method: Rc<KnownMethod>,
+        terms: Log<u64>,
+        files: ServerFiles,
+        documents: u64,
+        _allowance: Allowance,
+    },
     /// Nothing needs to be counted.
     Nothing,
 }
@@ -42,11 +48,11 @@ sql_function! {
         let (datum, state) = aggregate::state(call, || {
             let memory = settings::memory();
             Ok(match carrier.meeting() {
-                Meeting::Keys { .. } => Counted::Nothing,
+                Meeting::Keys { .. } => RankState::Nothing,
                 Meeting::Sets(_) | Meeting::Rarest => {
-                    Counted::Tokens(TokenCounts::new(memory / TokenCounts::<u64>::ENTRY))
+                    RankState::Tokens(TokenCounts::new(memory / TokenCounts::<u64>::ENTRY))
                 }
-                Meeting::Terms { .. } => Counted::Terms {
+                Meeting::Terms { .. } => RankState::Terms {
                     method: Rc::clone(&method),
                     terms: Log::new(memory / 4),
                     files: ServerFiles::in_current_context(),
@@ -55,18 +61,18 @@ sql_function! {
                 },
             })
         })?;
-        let (false, Some(bytes)) = (matches!(state, Counted::Nothing), call.bytes(1)) else { return Ok(datum) };
+        let (false, Some(bytes)) = (matches!(state, RankState::Nothing), call.bytes(1)) else { return Ok(datum) };
         let mut set = Vec::new();
         executor::one(executor_for(8 * bytes.len()), &mut set, |set, stop| {
             *set = carrier.set(content(bytes)?, stop)?;
             Ok(())
         })?;
         match state {
-            Counted::Nothing => {}
-            Counted::Tokens(counts) => executor::one(executor_for(8 * set.len()), counts, |counts, stop| {
+            RankState::Nothing => {}
+            RankState::Tokens(counts) => executor::one(executor_for(8 * set.len()), counts, |counts, stop| {
                 set.iter().try_for_each(|&token| counts.add(token, stop))
             })?,
-            Counted::Terms { terms, files, documents, .. } => {
+            RankState::Terms { terms, files, documents, .. } => {
                 *documents += 1;
                 terms.extend(&set, files)?;
             }
@@ -77,11 +83,11 @@ sql_function! {
 sql_function! {
     /// `neardup_part_ranks_result(internal, …) → bytea`
     neardup_part_ranks_result, pg_finfo_neardup_part_ranks_result, within Arguments, |call| {
-        aggregate::result(call, |state: Option<Counted>| {
-            let bytes = match state.unwrap_or(Counted::Nothing) {
-                Counted::Nothing => Vec::new(),
-                Counted::Tokens(counts) => order(counts, KEPT)?,
-                Counted::Terms { method, terms, files, documents, _allowance } => {
+        aggregate::result(call, |state: Option<RankState>| {
+            let bytes = match state.unwrap_or(RankState::Nothing) {
+                RankState::Nothing => Vec::new(),
+                RankState::Tokens(counts) => order(counts, KEPT)?,
+                RankState::Terms { method, terms, files, documents, _allowance } => {
                     left_out(method.carrier()?, terms, files, documents)?
                 }
             };
@@ -124,14 +130,14 @@ fn order(counts: TokenCounts<u64>, keep: usize) -> Result<Vec<u8>> {
 /// Reads the token ranks in argument `n`. If the value is stored out of line, its ranks and the
 /// positions of its tokens are kept from call to call until a call has another value: there are
 /// many ranks, and they are the same for all rows of a query.
-pub(super) fn ranks(call: Call, n: usize) -> Result<Option<TokenRanks<'static>>> {
+pub(super) fn ranks(call: FunctionCall, n: usize) -> Result<Option<TokenRanks<'static>>> {
     /// The size of a pointer to a value on disk: the header, the tag and the struct that varatt.h
     /// calls varatt_external.
     const POINTER: usize = 2 + size_of::<pg_sys::varatt_external>();
     struct CachedRanks {
         pointer: [u8; POINTER],
         bytes: &'static [u8],
-        places: Option<Places>,
+        places: Option<TokenPlaces>,
         /// The memory context that holds only the bytes.
         context: pg_sys::MemoryContext,
     }
@@ -169,7 +175,7 @@ pub(super) fn ranks(call: Call, n: usize) -> Result<Option<TokenRanks<'static>>>
             (kept.pointer, kept.bytes, kept.places) = ([0; POINTER], &[], None);
             pg_sys::MemoryContextReset(kept.context);
             kept.bytes = PgMemoryContexts::For(kept.context).switch_to(|_| varlena_bytes(datum));
-            kept.places = Some(Places::new(&TokenRanks::parse(kept.bytes)?)?);
+            kept.places = Some(TokenPlaces::new(&TokenRanks::parse(kept.bytes)?)?);
             kept.pointer = pointer;
         }
         let ranks = TokenRanks::parse(kept.bytes)?;

@@ -4,12 +4,12 @@ use pgrx::pg_sys::Datum;
 
 use super::ranks::ranks;
 use super::{EXAMPLE, method};
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
-use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::set_returning::{self, RowSource};
 use neardup_core::executor;
-use neardup_core::joins::parts::groups::{Groups, check_parts, groups};
+use neardup_core::joins::parts::groups::{RowGroups, check_parts, groups};
 use neardup_core::joins::parts::ranks::TokenRanks;
 use neardup_core::joins::parts::{filtered_keys, keys};
 use neardup_core::joins::sets::bounds::Bounds;
@@ -27,14 +27,14 @@ sql_function! {
 
 /// Returns the rows of the carried document in argument `n`, by what was counted, the method and
 /// the number of parts in the next arguments. Returns `None` without a document.
-pub(super) fn of_document(call: Call, n: usize) -> Result<Option<Groups>> {
+pub(super) fn of_document(call: FunctionCall, n: usize) -> Result<Option<RowGroups>> {
     let method = method(call, n + 2)?;
     let carrier = method.carrier()?;
     let Some(bytes) = call.bytes(n) else { return Ok(None) };
     let carried = content(bytes)?;
     let parts = check_parts(call.need::<i32>(n + 3, "parts")?.into())
         .map_err(|error| SqlError::from(error).hint(EXAMPLE))?;
-    let mut rows = Groups::default();
+    let mut rows = RowGroups::default();
     let executor = executor_for(8 * bytes.len());
     if let meeting @ (Meeting::Sets(_) | Meeting::Rarest) = carrier.meeting() {
         let none = [1, 0, 0, 0, 0, 0, 0, 0];
@@ -73,20 +73,20 @@ pub(super) fn of_document(call: Call, n: usize) -> Result<Option<Groups>> {
 
 /// The rows of a document.
 struct PartRows {
-    rows: Groups,
+    rows: RowGroups,
     bitmap: Datum,
     next: usize,
 }
 
 impl PartRows {
     /// Makes the values in the current memory context.
-    fn new(rows: Groups) -> Self {
+    fn new(rows: RowGroups) -> Self {
         let bitmap = bytea(&rows.bitmap);
         Self { rows, bitmap, next: 0 }
     }
 }
 
-impl Rows<4> for PartRows {
+impl RowSource<4> for PartRows {
     fn columns(&self) -> [&'static str; 4] {
         ["part", "size", "bitmap", "prefix"]
     }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use crate::pg::query::names::type_name;
 use crate::pg::query::relation::Relation;
 use crate::pg::request::example::{Example, literal};
-use crate::pg::request::form::{Argument, Form, Named};
+use crate::pg::request::form::{Argument, FunctionForm, Named};
 use crate::pg::request::such_as;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::report::link::LinkPattern;
@@ -70,7 +70,7 @@ fn title(given: Named<'_>, name: &str, example: &Example) -> Result<String> {
 }
 
 /// Returns the call as it was made: every argument with a value other than its default.
-pub(super) fn as_called(given: Named<'_>, form: Form, relation: &str) -> Result<String> {
+pub(super) fn as_called(given: Named<'_>, form: FunctionForm, relation: &str) -> Result<String> {
     let mut call = format!("{}({}", form.name, literal(relation));
     let threshold = given.get::<f64>(Argument::Threshold);
     let id_type = given.id_type();

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::arguments::ReportArguments;
-use super::documents::{Digest, Documents, with_room};
+use super::documents::{Digest, ReportDocuments, with_room};
 use crate::pg::server::error::Result;
 use neardup_core::clusters::grouping::{Cluster, Clusters};
 use neardup_core::clusters::homes::Homes;
@@ -12,7 +12,7 @@ use neardup_core::clusters::summary::Summary;
 use neardup_core::executor::{self, Executor};
 use neardup_core::memory;
 use neardup_core::report::cluster::{ClusterLine, Entry, Shown, Version};
-use neardup_core::report::page::Page;
+use neardup_core::report::page::ReportPage;
 use neardup_core::report::pair::ShownDocument;
 
 /// The maximum number of listed documents over all clusters of a page, and the range of the maximum
@@ -39,7 +39,7 @@ pub(super) struct Cards<'a> {
     /// The summary of each cluster.
     pub summaries: &'a [Summary],
     /// The documents of the clusters.
-    pub documents: &'a Documents<'a>,
+    pub documents: &'a ReportDocuments<'a>,
     /// The contents that the caller asks for.
     pub asked: &'a ReportArguments,
 }
@@ -47,7 +47,12 @@ pub(super) struct Cards<'a> {
 impl Cards<'_> {
     /// Adds the largest clusters: with their texts as long as there is room, and the rest in one
     /// line each. `links` are the links that hold the clusters together, the strongest first.
-    pub(super) fn add_to(&self, page: &mut Page, links: &[Link], executor: &dyn Executor) -> Result<()> {
+    pub(super) fn add_to(
+        &self,
+        page: &mut ReportPage,
+        links: &[Link],
+        executor: &dyn Executor,
+    ) -> Result<()> {
         const LINES_AT_ONCE: usize = 128;
         const BEGINNING: usize = 200;
         let mut largest: Vec<usize> = (0..self.clusters.len()).collect();
@@ -131,7 +136,7 @@ impl Cards<'_> {
 
     /// Groups the documents of a cluster by their text: first the text of the representative, then
     /// the texts that differ most from it.
-    fn by_text(&self, cluster: &Cluster<'_>, listed: usize) -> Result<Vec<Group>> {
+    fn by_text(&self, cluster: &Cluster<'_>, listed: usize) -> Result<Vec<EqualDocuments>> {
         let mut places: Vec<usize> = memory::collect(0..cluster.members.len(), "grouping documents")?;
         let likeness = |place: usize| (cluster.similarity[place] * 1e15) as i64;
         places.sort_by_key(|&place| {
@@ -140,7 +145,7 @@ impl Cards<'_> {
         });
         places.truncate(listed);
         let mut read = self.documents.digests(places.iter().map(|&place| cluster.members[place]))?;
-        let mut groups: Vec<Group> = Vec::new();
+        let mut groups: Vec<EqualDocuments> = Vec::new();
         let mut of_digest: HashMap<Digest, usize> = HashMap::new();
         for place in places {
             let vertex = cluster.members[place];
@@ -153,7 +158,7 @@ impl Cards<'_> {
             }
             of_digest.extend(digest.map(|digest| (digest, groups.len())));
             let similarity = Some(cluster.similarity[place]).filter(|similarity| !similarity.is_nan());
-            groups.push(Group { first: vertex, similarity, entries: vec![entry] });
+            groups.push(EqualDocuments { first: vertex, similarity, entries: vec![entry] });
         }
         Ok(groups)
     }
@@ -191,7 +196,7 @@ impl Cards<'_> {
 }
 
 /// Documents with the same text.
-struct Group {
+struct EqualDocuments {
     /// The first document of the group.
     first: u32,
     similarity: Option<f64>,

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use pgrx::pg_sys;
 
-use crate::pg::functions::clusters::Joined;
+use crate::pg::functions::clusters::JoinGraph;
 use crate::pg::query::Query;
-use crate::pg::query::cursor::Cursor;
+use crate::pg::query::cursor::OpenCursor;
 use crate::pg::query::names::qualified_type;
 use crate::pg::query::operators::equality;
 use crate::pg::request::Request;
@@ -27,9 +27,9 @@ pub(super) fn with_room<T>(write: impl FnOnce() -> T) -> CoreResult<T> {
 }
 
 /// Documents by vertex.
-pub(super) struct Documents<'a> {
+pub(super) struct ReportDocuments<'a> {
     request: &'a Request,
-    joined: &'a Joined<'a>,
+    joined: &'a JoinGraph<'a>,
     /// The title as SQL, relative to the alias `d`.
     title: Option<&'a str>,
 }
@@ -46,9 +46,9 @@ struct DocumentText {
     digest: Option<Digest>,
 }
 
-impl<'a> Documents<'a> {
+impl<'a> ReportDocuments<'a> {
     /// The documents of a join.
-    pub(super) fn new(request: &'a Request, joined: &'a Joined<'a>, title: Option<&'a str>) -> Self {
+    pub(super) fn new(request: &'a Request, joined: &'a JoinGraph<'a>, title: Option<&'a str>) -> Self {
         Self { request, joined, title }
     }
 
@@ -140,7 +140,7 @@ impl<'a> Documents<'a> {
             );
             let query = Query { relations: &[source.oid], ..Query::new(&sql) };
             let types = [request.id_type, pg_sys::TEXTOID, pg_sys::TEXTOID, pg_sys::BYTEAOID];
-            Cursor::open(&query, types)?.for_each(ROWS_A_FETCH, |[id, title, text, digest]| {
+            OpenCursor::open(&query, types)?.for_each(ROWS_A_FETCH, |[id, title, text, digest]| {
                 let Some(id) = id else { return Ok(()) };
                 // SAFETY: the cursor checked that the ids have their type.
                 let Some(vertex) = (unsafe { joined.ids.find(&joined.order, id) }) else { return Ok(()) };

@@ -10,11 +10,11 @@ use pgrx::pg_sys::{self, Datum};
 
 use self::arguments::{ReportArguments, as_called};
 use self::cards::{Cards, LARGE, is_chain};
-use self::documents::{Documents, with_room};
-use super::clusters::{GroupedRows, Joined, how};
+use self::documents::{ReportDocuments, with_room};
+use super::clusters::{GroupedRows, JoinGraph, how};
 use crate::pg::request::Request;
-use crate::pg::request::form::{self, Form};
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::request::form::{self, FunctionForm};
+use crate::pg::server::call::{FunctionCall, sql_function};
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::own_schema::calls;
@@ -35,7 +35,7 @@ use neardup_core::methods::repeats;
 use neardup_core::report::numbers::Number;
 use neardup_core::report::pair::ShownDocument;
 use neardup_core::report::runs::RepeatedTokens;
-use neardup_core::report::{facts::Facts, page::Page};
+use neardup_core::report::{facts::Facts, page::ReportPage};
 use neardup_core::runs::Unit;
 
 sql_function! {
@@ -47,7 +47,7 @@ sql_function! {
     neardup_duplicates_report_typed, pg_finfo_neardup_duplicates_report_typed, |call| report(call, form::DUPLICATES_REPORT.typed())
 }
 
-fn report(call: Call, form: Form) -> Result<Datum> {
+fn report(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     /// The maximum number of steps for computing the diameter of a cluster. They take about a
     /// second.
     const EFFORT: u64 = 1 << 28;
@@ -62,7 +62,7 @@ fn report(call: Call, form: Form) -> Result<Datum> {
     let asked = ReportArguments::new(given, &request.example)?;
 
     let files = ServerFiles::in_current_context();
-    let mut joined = Joined::new(&request, &files)?;
+    let mut joined = JoinGraph::new(&request, &files)?;
     let executor = joined.executor;
     let vertices = joined.order.len();
     let clusters = match how.grouping(&request) {
@@ -84,8 +84,8 @@ fn report(call: Call, form: Form) -> Result<Datum> {
     let points = curve(&mut joined.graph, &links, &thresholds(lowest), &executor)?;
     let steps = curve(&mut joined.graph, &links, &steps::thresholds(lowest), &executor)?;
 
-    let documents = Documents::new(&request, &joined, asked.title.as_deref());
-    let mut page = Page::new(asked.link.clone());
+    let documents = ReportDocuments::new(&request, &joined, asked.title.as_deref());
+    let mut page = ReportPage::new(asked.link.clone());
     add_pairs(&mut page, &by_turns(&samples), &documents, &executor)?;
     let cards = Cards { clusters: &clusters, summaries: &summaries, documents: &documents, asked: &asked };
     cards.add_to(&mut page, &links, &executor)?;
@@ -139,9 +139,9 @@ fn by_turns(samples: &[Edge]) -> Vec<Edge> {
 /// Adds pairs of documents side by side. It reads the texts of a few pairs at a time, so memory
 /// holds no more texts than are shown.
 fn add_pairs(
-    page: &mut Page,
+    page: &mut ReportPage,
     edges: &[Edge],
-    documents: &Documents<'_>,
+    documents: &ReportDocuments<'_>,
     executor: &dyn executor::Executor,
 ) -> Result<()> {
     const AT_ONCE: usize = 8;
@@ -167,7 +167,7 @@ fn add_pairs(
 
 /// Adds the runs that most documents have, if the method compares texts by runs, and returns their
 /// least length. It reads the documents a second time; other methods would find nothing by it.
-fn add_runs(page: &mut Page, request: &Request) -> Result<Option<u64>> {
+fn add_runs(page: &mut ReportPage, request: &Request) -> Result<Option<u64>> {
     const RUNS: usize = 20;
     const CHARACTERS: usize = 300;
     let Some(parameters) = request.method.runs() else { return Ok(None) };

@@ -4,9 +4,9 @@
 use pgrx::{PgSqlErrorCode, check_for_interrupts, pg_sys};
 
 use crate::pg::query::Query;
-use crate::pg::query::column::Column;
-use crate::pg::query::cursor::Cursor;
-use crate::pg::query::ids::{Ids, becomes};
+use crate::pg::query::column::UserColumn;
+use crate::pg::query::cursor::OpenCursor;
+use crate::pg::query::ids::{RowIds, becomes};
 use crate::pg::query::names::{qualified_type, type_name};
 use crate::pg::query::operators::equality;
 use crate::pg::query::relation::Relation;
@@ -16,7 +16,7 @@ use crate::pg::server::values::value;
 use neardup_core::memory;
 use neardup_core::methods::Method;
 use neardup_core::suggest::answers::Answers;
-use neardup_core::suggest::curve::Curve;
+use neardup_core::suggest::curve::PairCurve;
 use neardup_core::suggest::profile::TextProfile;
 
 use super::survey::method;
@@ -93,7 +93,7 @@ impl Labels {
                 "{} has no answer to a pair of documents of {} with a similarity of {} or more",
                 relation.shown,
                 self.docs,
-                Curve::FLOOR
+                PairCurve::FLOOR
             );
             return Err(SqlError::parameter(message).hint(self.hint.clone()));
         }
@@ -102,14 +102,14 @@ impl Labels {
 
     /// Reads the answers, in the order of their rows. `ids` are those of the labelled documents,
     /// and `order` lists them in order.
-    fn read(&self, ids: &Ids, order: &[u32]) -> Result<Vec<Answer>> {
+    fn read(&self, ids: &RowIds, order: &[u32]) -> Result<Vec<Label>> {
         const ROWS_A_FETCH: usize = 1 << 10;
         let Self { relation, ids: [a, b], answer, .. } = self;
         let sql = format!("SELECT {a}, {b}, {answer} FROM {} AS l", relation.qualified);
         let query = Query { relations: &[relation.oid], ..Query::new(&sql) };
         let types = [ids.type_oid(), ids.type_oid(), pg_sys::BOOLOID];
         let (mut answers, mut open, mut missing) = (Vec::new(), 0u64, 0u64);
-        Cursor::open(&query, types)?.for_each(ROWS_A_FETCH, |[a, b, answer]| {
+        OpenCursor::open(&query, types)?.for_each(ROWS_A_FETCH, |[a, b, answer]| {
             let (Some(a), Some(b)) = (a, b) else {
                 let message = format!("an id in {} is NULL", relation.shown);
                 let code = PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED;
@@ -131,7 +131,7 @@ impl Labels {
                 let message = format!("{} pairs the document {} with itself", relation.shown, ids.show(a));
                 return Err(SqlError::parameter(message).hint("Delete the row."));
             }
-            Ok(memory::push(&mut answers, Answer { rows, is_duplicate, is_found: false }, DOING)?)
+            Ok(memory::push(&mut answers, Label { rows, is_duplicate, is_found: false }, DOING)?)
         })?;
         if open > 0 {
             pgrx::notice!("suggest: {open} pairs of {} have no answer yet", relation.shown);
@@ -163,7 +163,7 @@ impl Labels {
 
 /// An answer to a pair of rows.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Answer {
+struct Label {
     /// The lesser row first.
     rows: [u32; 2],
     is_duplicate: bool,
@@ -176,7 +176,7 @@ pub(super) fn id_type(request: &Request) -> Option<String> {
     (request.id_type != pg_sys::INT8OID).then(|| type_name(request.id_type))
 }
 
-fn of_type(relation: &Relation, column: &Column, wanted: &str, hint: &str) -> SqlError {
+fn of_type(relation: &Relation, column: &UserColumn, wanted: &str, hint: &str) -> SqlError {
     let message = format!(
         "labels: column \"{}\" of {} is of type {}, not {wanted}",
         column.name,

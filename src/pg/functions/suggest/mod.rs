@@ -12,13 +12,13 @@ use self::survey::Survey;
 use crate::pg::request::example::{Example, literal};
 use crate::pg::request::form::{Argument, Named, SUGGEST};
 use crate::pg::request::{Request, such_as};
-use crate::pg::server::call::{Call, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::own_schema::calls;
-use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::set_returning::{self, RowSource};
 use crate::pg::server::values::text;
 use neardup_core::suggest::advice::{Advice, advice, of_all};
-use neardup_core::suggest::answers::{Estimate, Interval};
+use neardup_core::suggest::answers::{Interval, ThresholdEstimate};
 use neardup_core::suggest::labelled::labelled;
 
 sql_function! {
@@ -30,7 +30,7 @@ sql_function! {
 
 /// The advice as rows.
 struct Suggestions {
-    rows: std::vec::IntoIter<(Advice, Option<Estimate>)>,
+    rows: std::vec::IntoIter<(Advice, Option<ThresholdEstimate>)>,
     example: Example,
     nulls: [bool; COLUMNS],
 }
@@ -38,7 +38,7 @@ struct Suggestions {
 const COLUMNS: usize = 12;
 
 impl Suggestions {
-    fn new(call: Call) -> Result<Self> {
+    fn new(call: FunctionCall) -> Result<Self> {
         let given = SUGGEST.of(call);
         let request = Request::of_any_id(given, SUGGEST)?;
         let labels: Option<pg_sys::Oid> = given.get(Argument::Labels);
@@ -47,7 +47,7 @@ impl Suggestions {
         let survey = Survey::new(&request, given, None)?;
         let Survey { profile, curve, shares, documents, .. } = &survey;
         let mut advice = advice(profile, curve, shares.as_ref(), *documents);
-        let mut rows: Vec<(Advice, Option<Estimate>)> = Vec::new();
+        let mut rows: Vec<(Advice, Option<ThresholdEstimate>)> = Vec::new();
         // The answers are about the similarity of whole texts.
         let of_wholes = advice.iter().position(|advice| advice.method == "jaccard");
         if let (Some(labels), Some(of_wholes)) = (labels, of_wholes) {
@@ -98,7 +98,7 @@ fn wanted(given: Named<'_>, request: &Request, has_labels: bool) -> Result<Optio
     Ok(Some(wanted))
 }
 
-impl Rows<COLUMNS> for Suggestions {
+impl RowSource<COLUMNS> for Suggestions {
     fn columns(&self) -> [&'static str; COLUMNS] {
         [
             "using_method",

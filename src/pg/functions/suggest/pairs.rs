@@ -4,15 +4,15 @@ use pgrx::pg_sys::{self, Datum};
 
 use super::survey::{Survey, usual};
 use crate::pg::query::Query;
-use crate::pg::query::cursor::Cursor;
-use crate::pg::query::ids::Ids;
+use crate::pg::query::cursor::OpenCursor;
+use crate::pg::query::ids::RowIds;
 use crate::pg::query::operators::equality;
-use crate::pg::read::source::Source;
-use crate::pg::request::form::{Argument, Form, SUGGEST_PAIRS};
+use crate::pg::read::source::DocumentSource;
+use crate::pg::request::form::{Argument, FunctionForm, SUGGEST_PAIRS};
 use crate::pg::request::{Request, such_as};
-use crate::pg::server::call::{Call, sql_function, varlena_bytes};
+use crate::pg::server::call::{FunctionCall, sql_function, varlena_bytes};
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::set_returning::{self, RowSource};
 use neardup_core::memory;
 use neardup_core::suggest::proposals::{Proposal, Proposals};
 
@@ -28,14 +28,14 @@ sql_function! {
 const DOING: &str = "reading texts";
 const COLUMNS: usize = 7;
 
-fn answer(call: Call, form: Form) -> Result<Datum> {
+fn answer(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     set_returning::answer(call, || ChosenPairs::new(call, form))
 }
 
 /// The chosen pairs as rows.
 struct ChosenPairs {
-    source: Source,
-    ids: Ids,
+    source: DocumentSource,
+    ids: RowIds,
     /// The rows in the order of their ids.
     order: Vec<u32>,
     pairs: Vec<(Proposal, [u32; 2])>,
@@ -48,7 +48,7 @@ struct ChosenPairs {
 }
 
 impl ChosenPairs {
-    fn new(call: Call, form: Form) -> Result<Self> {
+    fn new(call: FunctionCall, form: FunctionForm) -> Result<Self> {
         let request = Request::new(call, form)?;
         let given = form.of(call);
         let wanted: i32 = given.get(Argument::Wanted).unwrap_or(100);
@@ -85,12 +85,12 @@ impl ChosenPairs {
         const PAIRS_A_QUERY: usize = 16;
         const ROWS_A_FETCH: usize = 4;
         let next = &self.pairs[self.at..self.pairs.len().min(self.at + PAIRS_A_QUERY)];
-        let mut wanted = Ids::new(self.ids.type_oid());
+        let mut wanted = RowIds::new(self.ids.type_oid());
         for row in next.iter().flat_map(|(_, rows)| rows) {
             // SAFETY: an id of these ids.
             unsafe { wanted.push(self.ids.datum(*row))? };
         }
-        let Source { id, key, column, table, oid, .. } = &self.source;
+        let DocumentSource { id, key, column, table, oid, .. } = &self.source;
         let equals = equality(self.ids.type_oid())?;
         let sql =
             format!("SELECT {id}, {column}::pg_catalog.text FROM {table} AS d WHERE {key} {equals} ANY ($1)");
@@ -101,7 +101,7 @@ impl ChosenPairs {
         let mut texts: Vec<[Option<Vec<u8>>; 2]> = next.iter().map(|_| [None, None]).collect();
         let query = Query { parameters: &[array], relations: &[*oid], ..Query::new(&sql) };
         let types = [self.ids.type_oid(), pg_sys::TEXTOID];
-        Cursor::open(&query, types)?.for_each(ROWS_A_FETCH, |[id, text]| {
+        OpenCursor::open(&query, types)?.for_each(ROWS_A_FETCH, |[id, text]| {
             let (Some(id), Some(text)) = (id, text) else { return Ok(()) };
             // SAFETY: the cursor checked the types of the id and of the text, which lives until the
             // next fetch.
@@ -121,7 +121,7 @@ impl ChosenPairs {
     }
 }
 
-impl Rows<COLUMNS> for ChosenPairs {
+impl RowSource<COLUMNS> for ChosenPairs {
     fn columns(&self) -> [&'static str; COLUMNS] {
         ["left_id", "right_id", "similarity", "stratum", "weight", "text_a", "text_b"]
     }

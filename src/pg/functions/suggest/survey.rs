@@ -9,7 +9,7 @@ use std::num::NonZeroU64;
 use pgrx::check_for_interrupts;
 
 use crate::pg::read::documents::Finished;
-use crate::pg::read::sample::Sample;
+use crate::pg::read::sample::CallSample;
 use crate::pg::request::example::Example;
 use crate::pg::request::form::{Argument, Named, SUGGEST_PAIRS};
 use crate::pg::request::{Request, at_least_one, such_as};
@@ -18,8 +18,8 @@ use neardup_core::joins::pairs::{Pair, Pairs};
 use neardup_core::memory;
 use neardup_core::methods::Method;
 use neardup_core::methods::sets::Sets;
-use neardup_core::suggest::curve::Curve;
-use neardup_core::suggest::profile::{Parts, TextProfile};
+use neardup_core::suggest::curve::PairCurve;
+use neardup_core::suggest::profile::{ComparedBy, TextProfile};
 use neardup_core::suggest::proposals::{Proposal, Proposals, rows_of};
 use neardup_core::suggest::shares::{Shares, WholesAndParts};
 use neardup_core::verify::measure::Measure;
@@ -31,7 +31,7 @@ pub(super) struct Survey {
     /// The kind of the texts.
     pub profile: TextProfile,
     /// How many pairs reach each similarity.
-    pub curve: Curve,
+    pub curve: PairCurve,
     /// What long texts share, if it was looked at and there are not too many pairs.
     pub shares: Option<Shares>,
     /// The numbers of documents in the sample and of all documents.
@@ -53,17 +53,17 @@ impl Survey {
             let example = usual(request).with(Argument::Sample.name(), 25_000);
             error.hint(such_as(&example))
         })?;
-        let sample = Sample::new(&request.left, asked.and_then(NonZeroU64::new))?;
+        let sample = CallSample::new(&request.left, asked.and_then(NonZeroU64::new))?;
         let sampled = sample.of(&request.left);
         let (profile, _) = request.reading_of(&sampled).run(TextProfile::of)?;
         let mut reading = request.reading_of(&sampled);
         let method = method(&profile)?;
         let (pairs, account) = reading.run(|reading| method.pairs(reading))?;
         let finished = reading.finish();
-        let curve = Curve::new(finished.left.len())?;
+        let curve = PairCurve::new(finished.left.len())?;
         let documents = [account.documents, sample.documents];
         let mut survey = Self { profile, curve, shares: None, documents, finished, pairs };
-        let looks_at_parts = proposals.is_none() && profile.are_texts && profile.parts() == Parts::Runs;
+        let looks_at_parts = proposals.is_none() && profile.are_texts && profile.parts() == ComparedBy::Runs;
         let mut parts = looks_at_parts.then(WholesAndParts::default);
         survey.join(proposals, parts.as_mut())?;
         if let Some(parts) = parts.filter(|parts| !parts.is_full() && !survey.curve.is_full()) {
@@ -74,7 +74,12 @@ impl Survey {
 
     /// Joins the sample, or a part of it, by runs of words. `parts` has the pairs by their
     /// similarity.
-    fn share(&self, request: &Request, sample: Sample, mut parts: WholesAndParts) -> Result<Option<Shares>> {
+    fn share(
+        &self,
+        request: &Request,
+        sample: CallSample,
+        mut parts: WholesAndParts,
+    ) -> Result<Option<Shares>> {
         let documents = WholesAndParts::documents(&self.profile).min(self.documents[0]);
         let method = WholesAndParts::runs(documents);
         let sampled = sample.at_most(documents).of(&request.left);
@@ -203,5 +208,5 @@ pub(super) fn usual(request: &Request) -> Example {
 
 /// Returns the join of texts of a kind, from the floor of the curve on.
 pub(super) fn method(profile: &TextProfile) -> Result<Sets> {
-    Ok(Sets { spec: profile.parts().spec(), ..Sets::of_words(Measure::Jaccard, Curve::FLOOR)? })
+    Ok(Sets { spec: profile.parts().spec(), ..Sets::of_words(Measure::Jaccard, PairCurve::FLOOR)? })
 }

@@ -6,23 +6,23 @@ use roaring::RoaringTreemap;
 
 use super::compare::{Snapshot, compare};
 use super::filter::BloomFilter;
-use super::marks::Marks;
+use super::marks::RowMarks;
 use super::shards;
 use crate::pg::index::am::search::undisturbed;
-use crate::pg::index::am::user_index::{Opened, on_index};
+use crate::pg::index::am::user_index::{UserIndex, on_index};
 use crate::pg::index::layout::format::{Descriptor, NONE};
 use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::opclass::grams::GramKeys;
-use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::opclass::keys::ClassKeys;
 use crate::pg::index::opclass::posted::Posted;
 use crate::pg::index::opclass::sets::item::Outline;
-use crate::pg::index::pages::buffer::{Index, Looked, Moved};
-use crate::pg::index::storage::cursor::Cursor;
+use crate::pg::index::pages::buffer::{Looked, Moved, OpenIndex};
+use crate::pg::index::storage::cursor::SegmentCursor;
 use crate::pg::index::storage::grouped::place_of_size;
 use crate::pg::index::storage::maintenance::Maintenance;
 use crate::pg::index::storage::order;
-use crate::pg::index::storage::pending::{self, Pages};
+use crate::pg::index::storage::pending::{self, PendingPages};
 use crate::pg::index::storage::segment::Segment;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::error::Result;
@@ -43,7 +43,7 @@ sql_function! {
     }
 }
 
-fn check(opened: Opened, heap: bool) -> Result<()> {
+fn check(opened: UserIndex, heap: bool) -> Result<()> {
     let index = opened.index;
     // The snapshot is taken before the index is read, so that every row it shows is in the index.
     let snapshot = heap.then(|| Snapshot::new(index)).transpose()?;
@@ -78,13 +78,13 @@ fn check(opened: Opened, heap: bool) -> Result<()> {
 struct CheckedData {
     rows: RoaringTreemap,
     filter: Option<BloomFilter>,
-    keys: Option<Keys>,
+    keys: Option<ClassKeys>,
 }
 
 /// Checks every page.
-fn look(index: Index, seen: &mut CheckedData) -> Looked<()> {
+fn look(index: OpenIndex, seen: &mut CheckedData) -> Looked<()> {
     let directory = Directory::read(index);
-    let keys = Keys::of(index, &directory.meta);
+    let keys = ClassKeys::of(index, &directory.meta);
     look_at_pending(index, &directory, &keys, seen)?;
     // On a standby, pending rows may have moved to a segment by now.
     let directory = Directory::read(index);
@@ -110,12 +110,17 @@ fn look(index: Index, seen: &mut CheckedData) -> Looked<()> {
     Ok(())
 }
 
-fn look_at_pending(index: Index, directory: &Directory, keys: &Keys, seen: &mut CheckedData) -> Looked<()> {
+fn look_at_pending(
+    index: OpenIndex,
+    directory: &Directory,
+    keys: &ClassKeys,
+    seen: &mut CheckedData,
+) -> Looked<()> {
     let meta = &directory.meta;
     if (meta.head == NONE) != (meta.tail == NONE) || meta.head_sequence > meta.tail_sequence + 1 {
         index.corrupted(0, "the pending area has a beginning without an end");
     }
-    let mut pages = Pages::all(index, meta);
+    let mut pages = PendingPages::all(index, meta);
     let mut posted = Posted::default();
     let (mut count, mut last) = (0, meta.head == NONE);
     while let Some((block, contents)) = pages.next()? {
@@ -131,7 +136,7 @@ fn look_at_pending(index: Index, directory: &Directory, keys: &Keys, seen: &mut 
             }
             add_row(index, block, item.row, seen);
             if let Some(filter) = &mut seen.filter {
-                let marks = Marks::of(keys, &item, &mut posted);
+                let marks = RowMarks::of(keys, &item, &mut posted);
                 marks.each(|mark| filter.add(item.row.tid(), mark));
             }
         }
@@ -142,7 +147,7 @@ fn look_at_pending(index: Index, directory: &Directory, keys: &Keys, seen: &mut 
     Ok(())
 }
 
-fn add_row(index: Index, block: u32, row: HeapRow, seen: &mut CheckedData) {
+fn add_row(index: OpenIndex, block: u32, row: HeapRow, seen: &mut CheckedData) {
     // SAFETY: reads the state of the server.
     let standby = unsafe { pg_sys::RecoveryInProgress() };
     if !row.has(HeapRow::CONTINUED) && !seen.rows.insert(row.tid()) && !standby {
@@ -169,7 +174,7 @@ fn pair(signature: u64, row: u32) -> u64 {
 }
 
 /// Reads and checks the row pages of a segment.
-fn look_at_rows(segment: &Segment, keys: &Keys, seen: &mut CheckedData) -> Looked<RowPages> {
+fn look_at_rows(segment: &Segment, keys: &ClassKeys, seen: &mut CheckedData) -> Looked<RowPages> {
     let (index, about) = (segment.index, segment.about);
     let wrong = |what: &str| -> ! { index.corrupted(about.root, &format!("segment {}: {what}", about.id)) };
     let (is_of_sets, is_of_grams) = (keys.sets.is_some(), keys.grams.is_some());
@@ -211,7 +216,7 @@ fn look_at_rows(segment: &Segment, keys: &Keys, seen: &mut CheckedData) -> Looke
                 continue;
             }
             add_row(index, about.root, row, seen);
-            if let (Some(filter), Some(mark)) = (&mut seen.filter, Marks::of_row(row, sketch)) {
+            if let (Some(filter), Some(mark)) = (&mut seen.filter, RowMarks::of_row(row, sketch)) {
                 filter.add(row.tid(), mark);
             }
         }
@@ -222,12 +227,12 @@ fn look_at_rows(segment: &Segment, keys: &Keys, seen: &mut CheckedData) -> Looke
     Ok(RowPages { by_rows, rows, split })
 }
 
-fn look_at_segment(segment: &Segment, keys: &Keys, seen: &mut CheckedData) -> Looked<()> {
+fn look_at_segment(segment: &Segment, keys: &ClassKeys, seen: &mut CheckedData) -> Looked<()> {
     let (index, about) = (segment.index, segment.about);
     let wrong = |what: &str| -> ! { index.corrupted(about.root, &format!("segment {}: {what}", about.id)) };
     let mut by_signatures = 0_u64;
     let RowPages { by_rows, rows, split } = look_at_rows(segment, keys, seen)?;
-    let mut cursor = Cursor::new(segment);
+    let mut cursor = SegmentCursor::new(segment);
     let (mut count, mut postings, mut longest) = (0, 0, 0);
     // The current signature, the number of its rows that were read so far, and the last of these
     // rows. The rows of a frequent signature may come in several pieces.

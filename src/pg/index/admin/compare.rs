@@ -5,14 +5,14 @@ use std::ffi::c_void;
 use pgrx::{PgMemoryContexts, PgSqlErrorCode, pg_sys};
 
 use super::filter::{BloomFilter, NULL};
-use super::marks::Marks;
+use super::marks::RowMarks;
 use crate::pg::index::am::table::{row_of_scan, scan_table};
-use crate::pg::index::am::user_index::Opened;
+use crate::pg::index::am::user_index::UserIndex;
 use crate::pg::index::layout::items::{HeapRow, Item};
-use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::opclass::keys::ClassKeys;
 use crate::pg::index::opclass::posted::Posted;
 use crate::pg::index::opclass::values::StoredValue;
-use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::guard::guard;
 
@@ -22,7 +22,7 @@ pub(super) struct Snapshot(pg_sys::Snapshot);
 impl Snapshot {
     /// Takes a snapshot whose rows are all in the index. A new snapshot always qualifies. An old
     /// one may show row versions from before the index was made, which the index need not have.
-    pub(super) fn new(index: Index) -> Result<Self> {
+    pub(super) fn new(index: OpenIndex) -> Result<Self> {
         // SAFETY: runs inside a transaction; the relation of an index has the index's row of
         // pg_index, which begins with the header of a table row.
         unsafe {
@@ -67,9 +67,9 @@ unsafe fn made_by(tuple: pg_sys::HeapTuple) -> pg_sys::TransactionId {
 }
 
 /// The state of the table scan that compares rows with the index.
-struct Comparison {
-    index: Index,
-    keys: Keys,
+struct TableComparison {
+    index: OpenIndex,
+    keys: ClassKeys,
     filter: BloomFilter,
     posted: Posted,
     memory: pg_sys::MemoryContext,
@@ -78,14 +78,14 @@ struct Comparison {
 /// Checks that the index has every row that the snapshot shows. `keys` must be the keys with which
 /// `filter` was filled.
 pub(super) fn compare(
-    Opened { index, table, .. }: Opened,
-    keys: Keys,
+    UserIndex { index, table, .. }: UserIndex,
+    keys: ClassKeys,
     snapshot: Snapshot,
     filter: BloomFilter,
 ) -> Result<()> {
     let memory = PgMemoryContexts::new("neardup row of an index check");
     let mut comparison =
-        Comparison { index, keys, filter, posted: Posted::default(), memory: memory.value() };
+        TableComparison { index, keys, filter, posted: Posted::default(), memory: memory.value() };
     // SAFETY: the table of an open index; CREATE INDEX CONCURRENTLY does the same to learn which
     // rows a snapshot shows.
     unsafe {
@@ -111,13 +111,13 @@ unsafe extern "C-unwind" fn compare_row(
     // the row's address, and our state.
     unsafe {
         guard(|| {
-            let comparison = &mut *state.cast::<Comparison>();
+            let comparison = &mut *state.cast::<TableComparison>();
             row_of_scan(comparison.memory, address, values, nulls, |tid, value| comparison.row(tid, value))
         });
     }
 }
 
-impl Comparison {
+impl TableComparison {
     /// # Safety
     /// `value` is of the type of the index's column.
     unsafe fn row(&mut self, tid: u64, value: Option<pg_sys::Datum>) -> Result<()> {
@@ -127,7 +127,7 @@ impl Comparison {
                 // SAFETY: the caller's promise.
                 let StoredValue { flags, bytes } = unsafe { self.keys.keep(value)? };
                 let item = Item { row: HeapRow::new(tid, flags), bytes: &bytes };
-                let marks = Marks::of(&self.keys, &item, &mut self.posted);
+                let marks = RowMarks::of(&self.keys, &item, &mut self.posted);
                 let is_split = marks.split.is_some_and(|mark| self.filter.has(tid, mark));
                 marks.row.is_none_or(|mark| is_split || self.filter.has(tid, mark))
                     && marks.signatures.iter().all(|&signature| self.filter.has(tid, signature))

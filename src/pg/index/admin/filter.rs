@@ -1,7 +1,7 @@
 //! A Bloom filter of the pairs of row and signature in an index.
 
 use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::index::storage::maintenance::budget;
 use neardup_core::{error, hash, memory};
 
@@ -19,7 +19,7 @@ impl BloomFilter {
     /// Creates a filter for an index, within `maintenance_work_mem`. With two bytes per pair, one
     /// missing pair in 400 is reported as present. A missing row is overlooked less often than
     /// that, because a row has several pairs.
-    pub(super) fn new(index: Index) -> error::Result<Self> {
+    pub(super) fn new(index: OpenIndex) -> error::Result<Self> {
         let pairs: u64 = Directory::read(index).segments.iter().map(|s| s.postings + u64::from(s.rows)).sum();
         let words = (pairs / 4 + (1 << 16)).min(budget() as u64 / 8).next_power_of_two() as usize;
         Ok(Self { bits: memory::filled(0, words, "checking an index")? })

@@ -3,9 +3,9 @@
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 
-use crate::pg::index::am::user_index::{Opened, on_index};
+use crate::pg::index::am::user_index::{UserIndex, on_index};
 use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::opclass::keys::ClassKeys;
 use crate::pg::index::opclass::sets::probe::Unfit;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::error::SqlError;
@@ -14,8 +14,8 @@ sql_function! {
     /// `signature_index_fits(regclass, text_ball) → text`
     neardup_signature_index_fits, pg_finfo_neardup_signature_index_fits, |call| {
         let ball = call.bytes(1).unwrap_or_default();
-        let why = on_index(call, pg_sys::AccessShareLock, |Opened { index, .. }| {
-            let keys = Keys::of(index, &Directory::read(index).meta);
+        let why = on_index(call, pg_sys::AccessShareLock, |UserIndex { index, .. }| {
+            let keys = ClassKeys::of(index, &Directory::read(index).meta);
             let why = match (&keys.sets, &keys.grams) {
                 (Some(sets), _) => sets.unfit(ball),
                 (None, Some(grams)) => grams.unfit(ball),

@@ -2,7 +2,7 @@
 
 use super::filter::NULL;
 use crate::pg::index::layout::items::{HeapRow, Item};
-use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::opclass::keys::ClassKeys;
 use crate::pg::index::opclass::posted::Posted;
 use crate::pg::server::error::or_raise;
 use neardup_core::hash;
@@ -16,7 +16,7 @@ fn split(sketch: &[u8]) -> u64 {
 
 /// The marks of a row: one mark for the data stored next to the row, and the signatures of the row
 /// unless they can be computed from that data.
-pub(super) struct Marks<'a> {
+pub(super) struct RowMarks<'a> {
     /// The mark of the data stored next to the row.
     pub row: Option<u64>,
     /// The mark of that data if the set is split over several rows of the index.
@@ -25,9 +25,9 @@ pub(super) struct Marks<'a> {
     pub signatures: &'a [u64],
 }
 
-impl<'a> Marks<'a> {
+impl<'a> RowMarks<'a> {
     /// Returns the marks of an item.
-    pub(super) fn of(keys: &Keys, item: &Item<'_>, posted: &'a mut Posted) -> Self {
+    pub(super) fn of(keys: &ClassKeys, item: &Item<'_>, posted: &'a mut Posted) -> Self {
         posted.signatures.clear();
         if item.row.has(HeapRow::NULL) {
             return Self { row: Some(NULL), split: None, signatures: &posted.signatures };

@@ -3,7 +3,7 @@
 
 use pgrx::PgSqlErrorCode;
 
-use crate::pg::index::am::user_index::Opened;
+use crate::pg::index::am::user_index::UserIndex;
 use crate::pg::query::citus::is_spread;
 use crate::pg::query::names::name_of;
 use crate::pg::request::example::literal;
@@ -12,7 +12,7 @@ use crate::pg::server::error::{Result, SqlError};
 /// Fails for an index of a table that Citus distributes, with a hint that shows how to query all
 /// shards. The query in the hint calls the function in `call` for each index `c`, names the rows of
 /// its result `s`, and selects the expression `shown`.
-pub(super) fn refuse(opened: &Opened, call: &str, shown: &str) -> Result<()> {
+pub(super) fn refuse(opened: &UserIndex, call: &str, shown: &str) -> Result<()> {
     // SAFETY: an open relation.
     let table = unsafe { (*opened.table).rd_id };
     if !is_spread(table)? {

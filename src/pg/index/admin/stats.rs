@@ -12,12 +12,12 @@ use crate::pg::index::am::vacuum;
 use crate::pg::index::layout::format::Descriptor;
 use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::opclass::keys::Keys;
-use crate::pg::index::opclass::options::Options;
-use crate::pg::index::pages::buffer::{Index, Looked};
-use crate::pg::index::storage::cursor::Cursor;
+use crate::pg::index::opclass::keys::ClassKeys;
+use crate::pg::index::opclass::options::StorageOptions;
+use crate::pg::index::pages::buffer::{Looked, OpenIndex};
+use crate::pg::index::storage::cursor::SegmentCursor;
 use crate::pg::index::storage::maintenance::Maintenance;
-use crate::pg::index::storage::pending::{self, Pages};
+use crate::pg::index::storage::pending::{self, PendingPages};
 use crate::pg::index::storage::segment::Segment;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::error::SqlError;
@@ -50,17 +50,17 @@ const LISTED: usize = 10;
 
 /// The counts that need a pass over the index.
 #[derive(Default)]
-struct Counts {
+struct IndexCounts {
     pending: i64,
     pending_dead: i64,
     frequent: BTreeMap<u64, u64>,
 }
 
-fn count(index: Index, counts: &mut Counts) -> Looked<()> {
-    *counts = Counts::default();
+fn count(index: OpenIndex, counts: &mut IndexCounts) -> Looked<()> {
+    *counts = IndexCounts::default();
     let directory = Directory::read(index);
-    let keys = Keys::of(index, &directory.meta);
-    let mut pages = Pages::all(index, &directory.meta);
+    let keys = ClassKeys::of(index, &directory.meta);
+    let mut pages = PendingPages::all(index, &directory.meta);
     while let Some((block, contents)) = pages.next()? {
         for item in pending::items(index, block, &contents).filter(|item| !item.row.has(HeapRow::CONTINUED)) {
             counts.pending += 1;
@@ -73,7 +73,7 @@ fn count(index: Index, counts: &mut Counts) -> Looked<()> {
     let bulk = index.in_bulk();
     let segments = directory.segments.iter().map(|&about| Segment::open(bulk, about, keys.layout()));
     let segments: Vec<_> = segments.collect::<Looked<_>>()?;
-    let mut cursors: Vec<_> = segments.iter().map(Cursor::new).collect();
+    let mut cursors: Vec<_> = segments.iter().map(SegmentCursor::new).collect();
     let mut heads = BinaryHeap::new();
     for (n, cursor) in cursors.iter_mut().enumerate() {
         heads.extend(cursor.next_count()?.map(|(signature, rows)| Reverse((signature, n, rows))));
@@ -129,14 +129,14 @@ const COLUMNS: [&str; 12] = [
 ];
 
 /// Describes an index. The values of signatures are shown to those who may read them in the table.
-fn describe(index: Index, shows_values: bool) -> [Option<pg_sys::Datum>; COLUMNS.len()] {
-    let mut counts = Counts::default();
+fn describe(index: OpenIndex, shows_values: bool) -> [Option<pg_sys::Datum>; COLUMNS.len()] {
+    let mut counts = IndexCounts::default();
     undisturbed(index, || count(index, &mut counts));
     let directory = Directory::read(index);
-    let keys = Keys::of(index, &directory.meta);
+    let keys = ClassKeys::of(index, &directory.meta);
     let sum = |of: &dyn Fn(&Descriptor) -> u64| directory.segments.iter().map(of).sum::<u64>() as i64;
     let dead = sum(&|s| s.dead.into()) + counts.pending_dead;
-    let limit = Options::of(index).stop_limit();
+    let limit = StorageOptions::of(index).stop_limit();
     let mut frequent: Vec<_> = counts.frequent.iter().map(|(&signature, &rows)| (rows, signature)).collect();
     frequent.sort_unstable_by_key(|&(rows, signature)| (Reverse(rows), signature));
     let signature = |&(_, signature): &(u64, u64)| keys.shown(signature);

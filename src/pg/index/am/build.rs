@@ -11,18 +11,18 @@ use super::useless::refuse_useless;
 use crate::pg::index::layout::format::Descriptor;
 use crate::pg::index::layout::items::{HeapRow, Item, SignaturePair};
 use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::opclass::keys::ClassKeys;
 use crate::pg::index::opclass::posted::Posted;
 use crate::pg::index::opclass::sets::Settled;
 use crate::pg::index::opclass::sets::keep::Cutter;
-use crate::pg::index::opclass::texts::Texts;
+use crate::pg::index::opclass::texts::WaitingTexts;
 use crate::pg::index::opclass::values::{StoredValue, text_of};
-use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::index::pages::record::Logging;
 use crate::pg::index::storage::maintenance::budget;
 use crate::pg::index::storage::order;
-use crate::pg::index::storage::sort::Sorter;
-use crate::pg::index::storage::writer::Writer;
+use crate::pg::index::storage::sort::PairSorter;
+use crate::pg::index::storage::writer::SegmentWriter;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::guard::guard;
 use neardup_core::executor::Stop;
@@ -54,22 +54,22 @@ fn progress(index: u32, value: i64) {
 
 /// The state of a build, to which the scan of the table adds rows.
 struct Build {
-    index: Index,
-    keys: Keys,
+    index: OpenIndex,
+    keys: ClassKeys,
     directory: Directory,
-    writer: Writer,
-    sorter: Sorter,
-    texts: Texts,
+    writer: SegmentWriter,
+    sorter: PairSorter,
+    texts: WaitingTexts,
     posted: Posted,
     rows: u64,
     memory: pg_sys::MemoryContext,
 }
 
 impl Build {
-    fn writer(index: Index, directory: &mut Directory, keys: &Keys) -> Writer {
+    fn writer(index: OpenIndex, directory: &mut Directory, keys: &ClassKeys) -> SegmentWriter {
         let id = directory.meta.next_id;
         directory.meta.next_id += 1;
-        Writer::new(index, Logging::AtEnd, id, keys.layout(), budget() / 8)
+        SegmentWriter::new(index, Logging::AtEnd, id, keys.layout(), budget() / 8)
     }
 
     /// # Safety
@@ -79,7 +79,7 @@ impl Build {
         self.settle()?;
         let class = self.keys.class;
         if class.has_lists() {
-            let Keys { sets, grams, runs, .. } = &self.keys;
+            let ClassKeys { sets, grams, runs, .. } = &self.keys;
             let form = runs.as_ref().and_then(|runs| runs.normalization);
             // SAFETY: the caller's promise.
             let document = |value| unsafe {
@@ -134,7 +134,7 @@ impl Build {
     fn settle_by(&mut self, settled: &Settled) -> Result<()> {
         let (order, hash) = order::write(self.index, &settled.order, Logging::AtEnd)?;
         self.directory.meta = settled.put(self.directory.meta, order, hash);
-        self.keys = Keys::of(self.index, &self.directory.meta);
+        self.keys = ClassKeys::of(self.index, &self.directory.meta);
         self.writer = Self::writer(self.index, &mut self.directory, &self.keys);
         Ok(())
     }
@@ -167,11 +167,11 @@ impl Build {
     }
 }
 
-fn new_sorter() -> Sorter {
-    Sorter::new(budget() / 4 * 3)
+fn new_sorter() -> PairSorter {
+    PairSorter::new(budget() / 4 * 3)
 }
 
-fn write_signatures(mut writer: Writer, sorter: Sorter) -> Result<Descriptor> {
+fn write_signatures(mut writer: SegmentWriter, sorter: PairSorter) -> Result<Descriptor> {
     let total = sorter.len();
     progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, SORTING);
     progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_TOTAL, total as i64);
@@ -199,7 +199,7 @@ pub(crate) unsafe extern "C-unwind" fn build(
     // valid.
     unsafe {
         guard(|| {
-            let (heap_rows, rows) = build_index(heap, Index::new(relation), info)?;
+            let (heap_rows, rows) = build_index(heap, OpenIndex::new(relation), info)?;
             let mut result = PgBox::<pg_sys::IndexBuildResult>::alloc0();
             result.heap_tuples = heap_rows;
             result.index_tuples = rows as f64;
@@ -212,15 +212,15 @@ pub(crate) unsafe extern "C-unwind" fn build(
 /// Both relations are open, and `info` describes the index.
 unsafe fn build_index(
     heap: pg_sys::Relation,
-    index: Index,
+    index: OpenIndex,
     info: *mut pg_sys::IndexInfo,
 ) -> Result<(f64, u64)> {
     if index.blocks_now() != 0 {
         let message = format!("index \"{}\" already contains data", index.name());
         return Err(SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, message));
     }
-    let mut directory = Directory::new(Keys::choose(index)?);
-    let keys = Keys::of(index, &directory.meta);
+    let mut directory = Directory::new(ClassKeys::choose(index)?);
+    let keys = ClassKeys::of(index, &directory.meta);
     // SAFETY: the caller's promise.
     unsafe { refuse_useless(heap, info, &keys, index)? };
     // This page becomes block 0, the metapage. It is written again at the end.
@@ -233,7 +233,7 @@ unsafe fn build_index(
         directory,
         writer,
         sorter: new_sorter(),
-        texts: Texts::default(),
+        texts: WaitingTexts::default(),
         posted: Posted::default(),
         rows: 0,
         memory: memory.value(),
@@ -286,8 +286,8 @@ pub(crate) unsafe extern "C-unwind" fn build_empty(relation: pg_sys::Relation) {
     // SAFETY: this is the outermost frame; the server gives an open relation.
     unsafe {
         guard(|| {
-            let index = Index::new(relation);
-            let meta = Keys::choose(index)?;
+            let index = OpenIndex::new(relation);
+            let meta = ClassKeys::choose(index)?;
             index.write_init_fork(Directory::tail(), &Directory::new(meta).to_bytes());
             Ok(())
         });

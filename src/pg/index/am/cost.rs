@@ -3,13 +3,13 @@
 
 use pgrx::pg_sys;
 
-use super::cost_model::{Known, PROHIBITIVE, Seen};
+use super::cost_model::{IndexFacts, PROHIBITIVE, Seen};
 use super::cost_order::wanted;
 use super::placeholder_ball::stand_in;
 use crate::pg::compat;
-use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::opclass::keys::ClassKeys;
 use crate::pg::index::opclass::probe::{Probe, Target};
-use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::server::guard::guard;
 
 /// `amcostestimate`
@@ -41,7 +41,7 @@ pub(crate) unsafe extern "C-unwind" fn estimate(
                 return Ok(());
             }
             let relation = pg_sys::index_open(info.indexoid, pg_sys::NoLock as i32);
-            let known = Known::of(Index::new(relation), info.reltablespace);
+            let known = IndexFacts::of(OpenIndex::new(relation), info.reltablespace);
             let probe = best_probe(path, &known.keys);
             let order = (ordered && probe.is_none()).then(|| order_of(path, &known.keys));
             pg_sys::index_close(relation, pg_sys::NoLock as i32);
@@ -94,7 +94,7 @@ pub(crate) unsafe extern "C-unwind" fn estimate(
 ///
 /// # Safety
 /// `path` is a node of the planner.
-unsafe fn best_probe(path: *mut pg_sys::IndexPath, keys: &Keys) -> Option<Seen<Probe>> {
+unsafe fn best_probe(path: *mut pg_sys::IndexPath, keys: &ClassKeys) -> Option<Seen<Probe>> {
     let mut best: Option<Seen<Probe>> = None;
     // SAFETY: lists of nodes of these kinds; index conditions of this access method are always
     // operators with two arguments.
@@ -184,7 +184,7 @@ unsafe fn argument<'a>(operator: *mut pg_sys::OpExpr, relam: pg_sys::Oid) -> Arg
 ///
 /// # Safety
 /// `path` is a node of the planner, with an order.
-unsafe fn order_of(path: *mut pg_sys::IndexPath, keys: &Keys) -> Seen<Target> {
+unsafe fn order_of(path: *mut pg_sys::IndexPath, keys: &ClassKeys) -> Seen<Target> {
     // SAFETY: a list of operators of this access method, which have two arguments.
     unsafe {
         let orders = pgrx::PgList::<pg_sys::OpExpr>::from_pg((*path).indexorderbys);

@@ -5,21 +5,21 @@ use pgrx::pg_sys;
 use crate::pg::index::layout::format::Descriptor;
 use crate::pg::index::layout::items::rows_per_page;
 use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::opclass::keys::Keys;
-use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::opclass::keys::ClassKeys;
+use crate::pg::index::pages::buffer::OpenIndex;
 
 /// The cost that the server adds to a plan that is switched off (disable_cost of costsize.c).
 pub(super) const PROHIBITIVE: f64 = 1.0e10;
 
 /// The facts about an index that costs depend on.
-pub(super) struct Known {
+pub(super) struct IndexFacts {
     pub directory: Directory,
-    pub keys: Keys,
-    page: Pages,
+    pub keys: ClassKeys,
+    page: PageCost,
 }
 
 /// The cost of a page in the index's tablespace.
-struct Pages {
+struct PageCost {
     random: f64,
     sequential: f64,
 }
@@ -32,13 +32,13 @@ pub(super) enum Seen<T> {
     AtRunTime,
 }
 
-impl Known {
+impl IndexFacts {
     /// # Safety
     /// The index is open.
-    pub(super) unsafe fn of(index: Index, tablespace: pg_sys::Oid) -> Self {
+    pub(super) unsafe fn of(index: OpenIndex, tablespace: pg_sys::Oid) -> Self {
         let directory = Directory::read(index);
-        let keys = Keys::of(index, &directory.meta);
-        let mut page = Pages { random: 0.0, sequential: 0.0 };
+        let keys = ClassKeys::of(index, &directory.meta);
+        let mut page = PageCost { random: 0.0, sequential: 0.0 };
         // SAFETY: writes two numbers.
         unsafe {
             pg_sys::get_tablespace_page_costs(tablespace, &raw mut page.random, &raw mut page.sequential);

@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys;
 
-use super::cost_model::{Known, PROHIBITIVE, Seen};
+use super::cost_model::{IndexFacts, PROHIBITIVE, Seen};
 use crate::pg::index::opclass::probe::Target;
 
 /// The probability that signatures find the next wanted row. Most texts have few near duplicates.
@@ -26,7 +26,7 @@ pub(super) unsafe fn wanted(root: *mut pg_sys::PlannerInfo, index: &pg_sys::Inde
     limit * (index.tuples / rows.max(1.0)).max(1.0)
 }
 
-impl Known {
+impl IndexFacts {
     /// Returns the cost of finding the wanted number of nearest rows.
     pub(super) fn nearest(&self, order: &Seen<Target>, wanted: f64) -> f64 {
         let (rows, all) = (self.directory.rows().max(1) as f64, self.comparing_all());

@@ -19,7 +19,7 @@ thread_local! {
 }
 
 /// How many elements the rows of a group share with the sought string.
-pub(super) struct Counts {
+pub(super) struct GramCounts {
     /// The row whose count comes first, and the end of the rows that are counted.
     first: u32,
     end: u32,
@@ -32,13 +32,13 @@ pub(super) struct Counts {
     counts: Vec<u16>,
 }
 
-impl Default for Counts {
+impl Default for GramCounts {
     fn default() -> Self {
         Self { first: 0, end: 0, least: 0, most: 0, is_small: true, counts: SPARE.take() }
     }
 }
 
-impl Drop for Counts {
+impl Drop for GramCounts {
     fn drop(&mut self) {
         if self.counts.capacity() <= KEPT {
             SPARE.set(std::mem::take(&mut self.counts));
@@ -46,7 +46,7 @@ impl Drop for Counts {
     }
 }
 
-impl Counts {
+impl GramCounts {
     /// Starts to count for the rows from `first` to `end`, of which none can share more than `all`.
     pub(super) fn begin(&mut self, first: u32, end: u32, least: u16, all: u32) {
         self.counts.clear();
@@ -144,7 +144,7 @@ mod tests {
             .collect();
         for (least, all) in [(0, 18), (1, 18), (5, 18), (9, 18), (20, 20), (9, u32::MAX), (u16::MAX, 65535)] {
             let (mut expected, mut reached) = (Vec::new(), Vec::new());
-            let (mut rows, mut plain) = (Counts::default(), Counts::default());
+            let (mut rows, mut plain) = (GramCounts::default(), GramCounts::default());
             rows.begin(7, 1 << 20, least, u32::MAX);
             plain.begin(7, 1 << 20, least, all);
             for (list, weight) in &lists {

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::gram_counts::Counts;
+use super::gram_counts::GramCounts;
 use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::opclass::grams::{GramProbe, counts_of, sizes_of, start_of};
 use crate::pg::index::opclass::sets::probe::step_of;
@@ -20,7 +20,7 @@ pub(super) const UNSETTLED: usize = 1 << 12;
 
 /// What a search wants: every row in the ball, or rows in the order of their distance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum WantedRows {
     All,
     Nearest,
 }
@@ -54,31 +54,31 @@ pub(super) struct Similar {
 }
 
 /// A search of a segment.
-pub(super) struct Search<'a> {
+pub(super) struct SegmentSearch<'a> {
     pub segment: &'a Segment,
     pub probe: &'a GramProbe,
     /// Compares the starts of strings, if the ball is one by edit distance.
     pub edits: Option<&'a Edits>,
     /// The distinct elements of the sought string, and how often it has each.
     pub weights: &'a [(u32, u16)],
-    pub wanted: Wanted,
+    pub wanted: WantedRows,
     /// The greatest step of a distance that is still wanted.
     pub greatest: u64,
     /// How many elements each row of a group is known to share.
-    pub counts: Counts,
+    pub counts: GramCounts,
     /// The rows of a group that share enough elements.
     pub reached: Vec<u32>,
     /// A buffer for the rows of a list.
     pub rows: Vec<u32>,
 }
 
-impl Search<'_> {
+impl SegmentSearch<'_> {
     /// Gives those of some rows to `each` that are wanted as far as the index tells. `shared`
     /// returns how many elements a row shares, or fewer.
     pub(super) fn give(
         &mut self,
         rows: impl IntoIterator<Item = u32>,
-        shared: impl Fn(&Counts, u32) -> u32,
+        shared: impl Fn(&GramCounts, u32) -> u32,
         each: &mut dyn Taker,
     ) -> Looked<()> {
         let Self { segment, probe, edits, greatest, counts, .. } = self;

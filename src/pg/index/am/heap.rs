@@ -3,7 +3,7 @@
 use pgrx::{PgSqlErrorCode, pg_sys};
 
 use crate::pg::index::layout::items::Tid;
-use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::server::error::SqlError;
 
 /// A lower bound of the number of pages of a table.
@@ -14,7 +14,7 @@ impl Heap {
     /// Fails if a row is in a page that the table does not have. In this case the bytes of the
     /// index were changed by other means than the server, and a search for the row would look for a
     /// file that does not exist.
-    pub(crate) fn check(&mut self, index: Index, tid: Tid) {
+    pub(crate) fn check(&mut self, index: OpenIndex, tid: Tid) {
         let block = (tid >> 16) as u32;
         if block < self.0 {
             return;

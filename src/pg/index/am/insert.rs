@@ -4,10 +4,10 @@ use pgrx::{PgMemoryContexts, pg_sys};
 
 use crate::pg::index::layout::items::{HeapRow, Item};
 use crate::pg::index::layout::meta::{Directory, tid_of};
-use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::opclass::keys::ClassKeys;
 use crate::pg::index::opclass::options;
 use crate::pg::index::opclass::values::StoredValue;
-use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::index::storage::flush;
 use crate::pg::index::storage::pending;
 use crate::pg::server::error::Result;
@@ -32,7 +32,7 @@ pub(crate) unsafe extern "C-unwind" fn insert(
             let mut memory = PgMemoryContexts::new("neardup row of an insert");
             memory.switch_to(|_| {
                 let value = (!*nulls).then(|| *values);
-                insert_value(Index::new(relation), value, tid_of(&*address))
+                insert_value(OpenIndex::new(relation), value, tid_of(&*address))
             })
         });
     }
@@ -42,9 +42,9 @@ pub(crate) unsafe extern "C-unwind" fn insert(
 
 /// # Safety
 /// `value` is of the type of the index's column.
-unsafe fn insert_value(index: Index, value: Option<pg_sys::Datum>, tid: u64) -> Result<()> {
+unsafe fn insert_value(index: OpenIndex, value: Option<pg_sys::Datum>, tid: u64) -> Result<()> {
     let directory = Directory::read(index);
-    let keys = Keys::of(index, &directory.meta);
+    let keys = ClassKeys::of(index, &directory.meta);
     let mut grown = false;
     let mut known = Some(directory.meta);
     match value {

@@ -4,7 +4,7 @@ use roaring::RoaringTreemap;
 
 use super::nearest::NearestItems;
 use crate::pg::index::layout::items::{HeapRow, Tid};
-use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::opclass::keys::ClassKeys;
 use crate::pg::index::opclass::probe::{Probe, Target};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::error;
@@ -73,7 +73,7 @@ impl OrderedScan {
     /// not be searched. The probes then do not find all near rows, and the remaining rows need not
     /// be equally far.
     pub(crate) fn new(
-        keys: &Keys,
+        keys: &ClassKeys,
         mut targets: Vec<Option<Target>>,
         everything: bool,
         stopped: bool,
@@ -110,7 +110,7 @@ impl OrderedScan {
     }
 
     /// Returns the next collected row, its distances, and whether these are only lower bounds.
-    pub(crate) fn next(&mut self, keys: &Keys) -> Option<(Tid, Vec<Option<f64>>, bool)> {
+    pub(crate) fn next(&mut self, keys: &ClassKeys) -> Option<(Tid, Vec<Option<f64>>, bool)> {
         let &(key, tid) = self.batch.get(self.at)?;
         self.at += 1;
         // The executor returns a row only when the next one may not be nearer. The real distance
@@ -249,7 +249,7 @@ impl OrderedScan {
     }
 
     /// Returns the sort key of a row: its distances concatenated.
-    pub(crate) fn key(&self, keys: &Keys, row: HeapRow, sketch: &[u8]) -> u64 {
+    pub(crate) fn key(&self, keys: &ClassKeys, row: HeapRow, sketch: &[u8]) -> u64 {
         self.targets.iter().fold(0, |key, target| {
             let distance = match target {
                 // The operator computes the distance.
@@ -261,7 +261,7 @@ impl OrderedScan {
         })
     }
 
-    fn distances(&self, keys: &Keys, key: u64) -> Vec<Option<f64>> {
+    fn distances(&self, keys: &ClassKeys, key: u64) -> Vec<Option<f64>> {
         let count = self.targets.len();
         let distance = |n: usize| key >> (16 * (count - 1 - n)) & NULL;
         (0..count)

@@ -6,13 +6,13 @@ use super::heap::Heap;
 use crate::pg::index::layout::items::Tid;
 use crate::pg::index::layout::meta::address_of;
 use crate::pg::index::opclass::values::text_of;
-use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::server::error::{Result, catch};
 use neardup_core::features::normalization::Normalization;
 
 /// A reader of the indexed column, which is a text.
 pub(super) struct RowTexts {
-    index: Index,
+    index: OpenIndex,
     routine: *const pg_sys::TableAmRoutine,
     fetch: *mut pg_sys::IndexFetchTableData,
     slot: *mut pg_sys::TupleTableSlot,
@@ -33,7 +33,7 @@ impl RowTexts {
     /// The relations stay open and the snapshot stays registered as long as the value lives. The
     /// snapshot is an MVCC snapshot.
     pub(super) unsafe fn new(
-        index: Index,
+        index: OpenIndex,
         table: pg_sys::Relation,
         snapshot: pg_sys::Snapshot,
         normalization: Option<Normalization>,

@@ -7,9 +7,9 @@ use std::ffi::c_void;
 use pgrx::pg_sys;
 
 use super::table::{Range, row_of_scan, scan_table};
-use crate::pg::index::opclass::class::Class;
+use crate::pg::index::opclass::class::OperatorClass;
 use crate::pg::index::opclass::sets::{SetKeys, Settled};
-use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::server::error::Result;
 use crate::pg::server::guard::guard;
 use neardup_core::features::tokens::Document;
@@ -24,9 +24,9 @@ const ROWS: u64 = 470;
 const BYTES: usize = 1 << 20;
 
 /// The rows of the table that were read.
-struct Sample<'a> {
+struct TableSample<'a> {
     keys: &'a SetKeys,
-    class: Class,
+    class: OperatorClass,
     tokens: TokenSample,
     /// The number of tokenized rows in the current range and of their bytes. Then, for all ranges,
     /// the number of rows that were read and the number of tokenized rows that have tokens.
@@ -37,7 +37,7 @@ struct Sample<'a> {
     memory: pg_sys::MemoryContext,
 }
 
-impl Sample<'_> {
+impl TableSample<'_> {
     /// # Safety
     /// `value` is of the type of the index's column.
     unsafe fn add(&mut self, value: Option<pg_sys::Datum>) -> Result<()> {
@@ -60,10 +60,10 @@ impl Sample<'_> {
 /// Both relations are open, and `info` describes the index.
 pub(super) unsafe fn settle(
     heap: pg_sys::Relation,
-    index: Index,
+    index: OpenIndex,
     info: *mut pg_sys::IndexInfo,
     keys: &SetKeys,
-    class: Class,
+    class: OperatorClass,
 ) -> Result<Option<Settled>> {
     // SAFETY: an open relation.
     let pages =
@@ -72,7 +72,7 @@ pub(super) unsafe fn settle(
     let tokens = TokenSample::new()?;
     let memory_of_rows = memory.value();
     let mut sample =
-        Sample { keys, class, tokens, rows: 0, bytes: 0, all: 0, cut: 0, memory: memory_of_rows };
+        TableSample { keys, class, tokens, rows: 0, bytes: 0, all: 0, cut: 0, memory: memory_of_rows };
     let ranges = pages.div_ceil(PAGES).min(RANGES);
     let mut seen = 0;
     for n in 0..ranges {
@@ -108,7 +108,7 @@ unsafe extern "C-unwind" fn add_row(
     // the row's address, and our state.
     unsafe {
         guard(|| {
-            let sample = &mut *state.cast::<Sample<'_>>();
+            let sample = &mut *state.cast::<TableSample<'_>>();
             row_of_scan(sample.memory, address, values, nulls, |_, value| sample.add(value))
         });
     }

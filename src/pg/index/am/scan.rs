@@ -9,10 +9,10 @@ use super::state::Scan;
 use crate::pg::compat;
 use crate::pg::index::layout::items::Tid;
 use crate::pg::index::layout::meta::{Directory, address_of};
-use crate::pg::index::opclass::keys::Keys;
-use crate::pg::index::opclass::options::Options;
+use crate::pg::index::opclass::keys::ClassKeys;
+use crate::pg::index::opclass::options::StorageOptions;
 use crate::pg::index::opclass::probe::Probe;
-use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::index::storage::segment::COLLECTING;
 use crate::pg::server::error::{Result, or_raise};
 use crate::pg::server::explaining::{self, Conflict};
@@ -41,7 +41,7 @@ unsafe fn begin_scan(relation: pg_sys::Relation, keys: i32, orders: i32) -> pg_s
             (*scan).xs_orderbyvals = pg_sys::palloc0(count * size_of::<pg_sys::Datum>()).cast();
             (*scan).xs_orderbynulls = pg_sys::palloc0(count).cast();
         }
-        let index = Index::new(relation);
+        let index = OpenIndex::new(relation);
         let memory = pg_sys::AllocSetContextCreateInternal(
             pg_sys::CurrentMemoryContext,
             c"neardup arguments of a scan".as_ptr(),
@@ -51,7 +51,7 @@ unsafe fn begin_scan(relation: pg_sys::Relation, keys: i32, orders: i32) -> pg_s
         );
         let state = Scan {
             index,
-            keys: Keys::of(index, &Directory::read(index).meta),
+            keys: ClassKeys::of(index, &Directory::read(index).meta),
             probes: Vec::new(),
             ordered: OrderedScan::default(),
             memory,
@@ -124,7 +124,7 @@ unsafe fn prepare(scan: pg_sys::IndexScanDesc, state: &mut Scan) -> Result<()> {
         for order in keys((*scan).orderByData, (*scan).numberOfOrderBys) {
             orders.push(argument(order).map(|value| state.keys.target(value)).transpose()?);
         }
-        let stopped = Options::of(state.index).stop_limit() > 0;
+        let stopped = StorageOptions::of(state.index).stop_limit() > 0;
         state.ordered = OrderedScan::new(&state.keys, orders, state.probes.is_empty(), stopped)?;
     }
     state.probes.sort_by_key(Probe::effort);

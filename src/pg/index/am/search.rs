@@ -3,20 +3,20 @@
 use pgrx::{PgSqlErrorCode, pg_sys};
 use roaring::RoaringBitmap;
 
-use super::gram_search::Wanted;
+use super::gram_search::WantedRows;
 use super::live_segments::living;
 use super::search_grams::search_grams;
 use super::search_runs::search_runs;
 use super::search_sets::search_sets;
-use super::search_values::{More, Sought, search_values};
+use super::search_values::{More, SketchTarget, search_values};
 use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::layout::meta::{Directory, Lock};
-use crate::pg::index::opclass::keys::Keys;
-use crate::pg::index::opclass::options::Options;
+use crate::pg::index::opclass::keys::ClassKeys;
+use crate::pg::index::opclass::options::StorageOptions;
 use crate::pg::index::opclass::probe::Probe;
-use crate::pg::index::pages::buffer::{Index, Looked, Moved};
+use crate::pg::index::pages::buffer::{Looked, Moved, OpenIndex};
 use crate::pg::index::storage::find::SignatureRows;
-use crate::pg::index::storage::pending::{self, Pages};
+use crate::pg::index::storage::pending::{self, PendingPages};
 use crate::pg::index::storage::segment::Segment;
 use crate::pg::server::error::SqlError;
 
@@ -28,7 +28,7 @@ const RESTARTS_ON_STANDBY: u32 = 100;
 
 /// Calls `read` until a call completes without meeting a page that was removed meanwhile. Every
 /// call of `read` must start from the beginning.
-pub(crate) fn undisturbed(index: Index, mut read: impl FnMut() -> Looked<()>) {
+pub(crate) fn undisturbed(index: OpenIndex, mut read: impl FnMut() -> Looked<()>) {
     let mut lock = None;
     let mut restarts = 0;
     loop {
@@ -61,8 +61,8 @@ pub(crate) fn undisturbed(index: Index, mut read: impl FnMut() -> Looked<()>) {
 /// Calls `each` with every row that a probe finds and the sketch of the row, perhaps more than
 /// once. A probe with a sketch finds exactly the rows that match.
 pub(crate) fn search(
-    index: Index,
-    keys: &Keys,
+    index: OpenIndex,
+    keys: &ClassKeys,
     probe: &Probe,
     each: &mut dyn FnMut(HeapRow, &[u8]),
 ) -> Looked<()> {
@@ -74,12 +74,12 @@ pub(crate) fn search(
             each(row, &[]);
             u64::MAX
         };
-        return search_grams(index, keys, grams, Wanted::All, &mut each);
+        return search_grams(index, keys, grams, WantedRows::All, &mut each);
     }
     if let Probe::Near { target, most, .. } = probe
         && keys.has_value_lists()
     {
-        let sought = Sought { target, most: *most, more: More::Nothing };
+        let sought = SketchTarget { target, most: *most, more: More::Nothing };
         let mut each = |row: HeapRow, sketch: &[u8], _| {
             each(row, sketch);
             u32::MAX
@@ -88,7 +88,7 @@ pub(crate) fn search(
     }
     // The pending pages are read before the directory, so that a row that is moving from the
     // pending pages to a segment is seen.
-    let mut pages = Pages::all(index, &Directory::read(index).meta);
+    let mut pages = PendingPages::all(index, &Directory::read(index).meta);
     while let Some((block, contents)) = pages.next()? {
         for item in pending::items(index, block, &contents) {
             keys.check(index, block, &item);
@@ -128,7 +128,7 @@ pub(crate) fn search(
 
 /// Reports whether a probe looks at more rows of the segments than they have pages of rows, so that
 /// reading these pages takes no longer.
-pub(super) fn finds_many(index: Index, keys: &Keys, probe: &Probe) -> Looked<bool> {
+pub(super) fn finds_many(index: OpenIndex, keys: &ClassKeys, probe: &Probe) -> Looked<bool> {
     let Some(signatures) = probe.signatures() else { return Ok(false) };
     let segments = living(index, &Directory::read(index), keys)?;
     let pages: u64 = segments.iter().map(|segment| u64::from(segment.about.row_pages)).sum();
@@ -149,8 +149,8 @@ pub(super) fn finds_many(index: Index, keys: &Keys, probe: &Probe) -> Looked<boo
 /// that has flags, perhaps more than once. `each` may change what is wanted of the rows that
 /// follow. Returns whether rows were left out.
 pub(super) fn near_bits(
-    index: Index,
-    keys: &Keys,
+    index: OpenIndex,
+    keys: &ClassKeys,
     bits: &[u8],
     each: &mut dyn FnMut(HeapRow, &[u8], &mut u32),
 ) -> Looked<bool> {
@@ -160,7 +160,7 @@ pub(super) fn near_bits(
     let mut wanted = u32::MAX;
     // The pending pages are read before the directory, so that a row that is moving from the
     // pending pages to a segment is seen.
-    let mut pages = Pages::all(index, &Directory::read(index).meta);
+    let mut pages = PendingPages::all(index, &Directory::read(index).meta);
     while let Some((block, contents)) = pages.next()? {
         for item in pending::items(index, block, &contents) {
             keys.check(index, block, &item);
@@ -190,11 +190,15 @@ pub(super) fn near_bits(
 
 /// Calls `each` with one row after another, in no particular order and perhaps more than once,
 /// until `each` returns false. NULLs are left out.
-pub(super) fn some_rows(index: Index, keys: &Keys, each: &mut dyn FnMut(HeapRow) -> bool) -> Looked<()> {
+pub(super) fn some_rows(
+    index: OpenIndex,
+    keys: &ClassKeys,
+    each: &mut dyn FnMut(HeapRow) -> bool,
+) -> Looked<()> {
     let mut goes_on = |row: HeapRow| row.has(HeapRow::DEAD | HeapRow::NULL | HeapRow::CONTINUED) || each(row);
     // The pending pages are read before the directory, so that a row that is moving from the
     // pending pages to a segment is seen.
-    let mut pages = Pages::all(index, &Directory::read(index).meta);
+    let mut pages = PendingPages::all(index, &Directory::read(index).meta);
     while let Some((block, contents)) = pages.next()? {
         for item in pending::items(index, block, &contents) {
             if !goes_on(item.row) {
@@ -217,8 +221,8 @@ pub(super) fn some_rows(index: Index, keys: &Keys, each: &mut dyn FnMut(HeapRow)
 }
 
 /// Returns the rows of each segment that have one of these signatures.
-fn candidates(index: Index, segments: &[Segment], signatures: &[u64]) -> Looked<Vec<RoaringBitmap>> {
-    let limit = Options::of(index).stop_limit();
+fn candidates(index: OpenIndex, segments: &[Segment], signatures: &[u64]) -> Looked<Vec<RoaringBitmap>> {
+    let limit = StorageOptions::of(index).stop_limit();
     let mut rows = vec![RoaringBitmap::new(); segments.len()];
     for &signature in signatures {
         pgrx::check_for_interrupts!();

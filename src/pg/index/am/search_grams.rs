@@ -2,17 +2,17 @@
 //! strings that are most similar come first, and the search ends where no better ones can follow.
 //! docs/design/signature-index.md, "Grams", explains why it misses no row.
 
-use super::gram_counts::Counts;
-use super::gram_search::{Edits, Search, Taker, UNSETTLED, WINDOW, Wanted, judge};
+use super::gram_counts::GramCounts;
+use super::gram_search::{Edits, SegmentSearch, Taker, UNSETTLED, WINDOW, WantedRows, judge};
 use super::live_segments::living;
 use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::opclass::grams::{GramItem, GramProbe};
-use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::opclass::keys::ClassKeys;
 use crate::pg::index::opclass::sets::probe::step_of;
-use crate::pg::index::pages::buffer::{Index, Looked};
+use crate::pg::index::pages::buffer::{Looked, OpenIndex};
 use crate::pg::index::storage::list_reader::PartReader;
-use crate::pg::index::storage::pending::{self, Pages};
+use crate::pg::index::storage::pending::{self, PendingPages};
 use crate::pg::index::storage::segment::{COLLECTING, Segment};
 use crate::pg::server::error::or_raise;
 use neardup_core::joins::search::grams::{BITS, MOST_ELEMENTS, common, signature, sizes};
@@ -25,10 +25,10 @@ const TOGETHER: u32 = 64;
 
 /// Gives every row whose string may be in a ball to `each`.
 pub(super) fn search_grams(
-    index: Index,
-    keys: &Keys,
+    index: OpenIndex,
+    keys: &ClassKeys,
     probe: &GramProbe,
-    wanted: Wanted,
+    wanted: WantedRows,
     each: &mut dyn Taker,
 ) -> Looked<()> {
     let mut greatest = u64::MAX;
@@ -36,7 +36,7 @@ pub(super) fn search_grams(
     let edits = edits.as_ref();
     // The pending pages are read before the directory, so that a row that is moving from the
     // pending pages to a segment is seen.
-    let mut pages = Pages::all(index, &Directory::read(index).meta);
+    let mut pages = PendingPages::all(index, &Directory::read(index).meta);
     let mut elements = Vec::new();
     while let Some((block, contents)) = pages.next()? {
         for item in pending::items(index, block, &contents) {
@@ -68,14 +68,14 @@ pub(super) fn search_grams(
         weights.push((same[0], u16::try_from(same.len()).unwrap_or(u16::MAX)));
     }
     for segment in living(index, &Directory::read(index), keys)? {
-        let mut search = Search {
+        let mut search = SegmentSearch {
             segment: &segment,
             probe,
             edits,
             weights: &weights,
             wanted,
             greatest,
-            counts: Counts::default(),
+            counts: GramCounts::default(),
             reached: Vec::new(),
             rows: Vec::new(),
         };
@@ -86,7 +86,7 @@ pub(super) fn search_grams(
 }
 
 /// A list of the rows of a group that have an element.
-struct List<'a> {
+struct GramList<'a> {
     /// None if the list is opened when it is read.
     part: Option<PartReader<'a>>,
     class: u64,
@@ -98,7 +98,7 @@ struct List<'a> {
     first: u32,
 }
 
-impl Search<'_> {
+impl SegmentSearch<'_> {
     fn run(&mut self, each: &mut dyn Taker) -> Looked<()> {
         let all = self.segment.about.rows;
         let groups = self.probe.demand.groups();
@@ -175,7 +175,7 @@ impl Search<'_> {
                 break;
             }
             let (mut low, mut together) = (high, with[usize::from(high)]);
-            while low > least && (wanted == Wanted::All || together < TOGETHER) {
+            while low > least && (wanted == WantedRows::All || together < TOGETHER) {
                 low -= 1;
                 together += with[usize::from(low)];
             }
@@ -197,20 +197,20 @@ impl Search<'_> {
 
 /// Opens the lists of a group, the shortest first. If there are too many, they are not opened, and
 /// in no particular order.
-fn open<'a>(segment: &'a Segment, weights: &[(u32, u16)], group: u32) -> Looked<Vec<List<'a>>> {
+fn open<'a>(segment: &'a Segment, weights: &[(u32, u16)], group: u32) -> Looked<Vec<GramList<'a>>> {
     let mut lists = Vec::new();
     or_raise(memory::reserve(&mut lists, weights.len(), COLLECTING));
     for &(element, weight) in weights {
         let class = signature(group, element) >> (u64::BITS - BITS);
         if weights.len() > OPEN {
-            lists.push(List { part: None, class, weight, rows: 0, first: 0 });
+            lists.push(GramList { part: None, class, weight, rows: 0, first: 0 });
             continue;
         }
         let mut part = PartReader::of_class(segment, class)?;
         if part.find(class)? {
             let rows = part.rows_of_this();
             let first = part.first()?.unwrap_or(0);
-            lists.push(List { part: Some(part), class, weight, rows, first });
+            lists.push(GramList { part: Some(part), class, weight, rows, first });
         }
     }
     lists.sort_by_key(|list| list.rows);

@@ -10,7 +10,7 @@ use crate::pg::index::pages::buffer::Looked;
 use crate::pg::index::storage::list_reader::PartReader;
 use crate::pg::index::storage::segment::{COLLECTING, Segment};
 use crate::pg::server::error::or_raise;
-use neardup_core::joins::search::runs::cover::{QueryAnchors, Runs};
+use neardup_core::joins::search::runs::cover::{QueryAnchors, QueryRuns};
 use neardup_core::joins::search::runs::signature::{Accepted, common_sides, greatest, of_anchor};
 use neardup_core::memory;
 
@@ -31,7 +31,7 @@ pub(super) fn search_runs(
     anchors: &QueryAnchors,
     mut visit: impl FnMut(u32, HeapRow, &[u8]),
 ) -> Looked<()> {
-    let mut counted: Vec<Vec<List>> = Vec::new();
+    let mut counted: Vec<Vec<AnchorList>> = Vec::new();
     let mut kept = 0;
     for segment in segments {
         let mut lists = Vec::new();
@@ -57,7 +57,7 @@ pub(super) fn search_runs(
     let runs = if most > FEW { or_raise(anchors.runs()) } else { Vec::new() };
     for (segment, counted) in segments.iter().zip(&counted) {
         let mut found = RoaringBitmap::new();
-        let mut lists = Lists { segment, anchors, numbers: &numbers, counted, read: BTreeMap::new() };
+        let mut lists = AnchorLists { segment, anchors, numbers: &numbers, counted, read: BTreeMap::new() };
         if most > FEW {
             lists.add_parts(&followed, &mut found)?;
             lists.add_runs(&runs, &mut found)?;
@@ -72,7 +72,7 @@ pub(super) fn search_runs(
 }
 
 /// What is known of the list of an anchor after a first look.
-struct List {
+struct AnchorList {
     /// The number of its rows. A row counts once for each of its signatures with this anchor.
     rows: u64,
     /// The signatures and the rows, if they were kept.
@@ -80,22 +80,22 @@ struct List {
 }
 
 /// The lists of the anchors of a query in a segment.
-struct Lists<'a> {
+struct AnchorLists<'a> {
     segment: &'a Segment,
     anchors: &'a QueryAnchors,
     /// For each anchor, the number of its hash.
     numbers: &'a [usize],
     /// For each hash, its list.
-    counted: &'a [List],
+    counted: &'a [AnchorList],
     /// The lists that were read, by the number of the anchor: for each value of [`common_sides`],
     /// the rows that have these sides of the anchor in common with the query.
     read: BTreeMap<usize, [RoaringBitmap; 4]>,
 }
 
-impl Lists<'_> {
+impl AnchorLists<'_> {
     /// Adds the rows that have all anchors of some of the runs, which ascend, with the sides that
     /// are in the runs. Very long lists are passed over, so some of the rows may lack some anchors.
-    fn add_runs(&mut self, all: &[Runs], found: &mut RoaringBitmap) -> Looked<()> {
+    fn add_runs(&mut self, all: &[QueryRuns], found: &mut RoaringBitmap) -> Looked<()> {
         let mut order: Vec<usize> = Vec::new();
         for runs in all {
             // What only earlier runs have is not needed any more.
@@ -186,7 +186,7 @@ fn classes(segment: &Segment, signature: u64) -> (u64, u64, u32) {
 }
 
 /// Looks at the list of an anchor in a segment. Keeps its rows if there are at most `most`.
-fn count(segment: &Segment, signature: u64, most: u64) -> Looked<List> {
+fn count(segment: &Segment, signature: u64, most: u64) -> Looked<AnchorList> {
     let (first, last, after) = classes(segment, signature);
     let mut part = PartReader::of_class(segment, first)?;
     part.skip_to(first)?;
@@ -199,7 +199,7 @@ fn count(segment: &Segment, signature: u64, most: u64) -> Looked<List> {
             or_raise(memory::push(&mut few, (class << after, row), COLLECTING));
         }
     }
-    Ok(List { rows: list, few: (list <= most).then_some(few) })
+    Ok(AnchorList { rows: list, few: (list <= most).then_some(few) })
 }
 
 /// Calls `each` with the rows of a segment that have an anchor, by their signatures.

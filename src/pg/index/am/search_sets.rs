@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use super::live_segments::living;
 use crate::pg::index::layout::items::{HeapRow, Item};
 use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::opclass::keys::ClassKeys;
 use crate::pg::index::opclass::sets::item::{Outline, SetItem, differs};
 use crate::pg::index::opclass::sets::probe::SetProbe;
-use crate::pg::index::pages::buffer::{Index, Looked};
+use crate::pg::index::pages::buffer::{Looked, OpenIndex};
 use crate::pg::index::storage::list_reader::PartReader;
-use crate::pg::index::storage::pending::{self, Pages};
+use crate::pg::index::storage::pending::{self, PendingPages};
 use crate::pg::index::storage::segment::{COLLECTING, Segment};
 use crate::pg::server::error::or_raise;
 use neardup_core::error;
@@ -27,7 +27,7 @@ const KEPT: usize = 256;
 const LARGE_WINDOW: u32 = 1 << 22;
 
 /// A ball to search for.
-struct Query<'a> {
+struct BallQuery<'a> {
     probe: &'a SetProbe,
     /// The bitmaps of the ball's set, by their number of words.
     bitmaps: BTreeMap<usize, Vec<u64>>,
@@ -35,7 +35,7 @@ struct Query<'a> {
     tokens: Vec<u32>,
 }
 
-impl Query<'_> {
+impl BallQuery<'_> {
     /// Returns the bitmap of the ball's set that has this many words.
     fn bitmap(&mut self, words: usize) -> &[u64] {
         self.bitmaps.entry(words).or_insert_with(|| {
@@ -84,15 +84,15 @@ fn unlike(mut one: &[u32], mut other: &[u32]) -> u64 {
 /// Calls `each` with every row whose set may be in a ball and with an upper bound of its
 /// similarity, perhaps more than once.
 pub(super) fn search_sets(
-    index: Index,
-    keys: &Keys,
+    index: OpenIndex,
+    keys: &ClassKeys,
     probe: &SetProbe,
     each: &mut dyn FnMut(HeapRow, f64),
 ) -> Looked<()> {
-    let mut query = Query { probe, bitmaps: BTreeMap::new(), tokens: Vec::new() };
+    let mut query = BallQuery { probe, bitmaps: BTreeMap::new(), tokens: Vec::new() };
     // The pending pages are read before the directory, so that a row that is moving from the
     // pending pages to a segment is seen.
-    let mut pages = Pages::all(index, &Directory::read(index).meta);
+    let mut pages = PendingPages::all(index, &Directory::read(index).meta);
     while let Some((block, contents)) = pages.next()? {
         for item in pending::items(index, block, &contents) {
             keys.check(index, block, &item);
@@ -114,7 +114,8 @@ pub(super) fn search_sets(
     let bitmap = query.bitmap(settled.words).to_vec();
     let mut counts = or_raise(memory::filled(0_u16, WINDOW as usize, COLLECTING));
     for segment in living(index, &directory, keys)? {
-        Counting { segment: &segment, probe, bitmap: &bitmap, counts: &mut counts }.rows(&classes, each)?;
+        HitCounting { segment: &segment, probe, bitmap: &bitmap, counts: &mut counts }
+            .rows(&classes, each)?;
     }
     Ok(())
 }
@@ -141,14 +142,14 @@ fn count(
 }
 
 /// Counts, in one segment, how many of the looked-up tokens each row has.
-struct Counting<'a> {
+struct HitCounting<'a> {
     segment: &'a Segment,
     probe: &'a SetProbe,
     bitmap: &'a [u64],
     counts: &'a mut Vec<u16>,
 }
 
-impl Counting<'_> {
+impl HitCounting<'_> {
     /// Returns the least number of hits that a row in the ball can have.
     fn least_hits(&self) -> u16 {
         self.probe.reach.least_hits().max(1) as u16
@@ -214,7 +215,7 @@ impl Counting<'_> {
         let (least, rows) = (self.least_hits(), self.segment.about.rows);
         let size = rows.min(LARGE_WINDOW) as usize;
         let mut counts = or_raise(memory::filled(0_u16, size, COLLECTING));
-        let mut large = Counting { counts: &mut counts, ..*self };
+        let mut large = HitCounting { counts: &mut counts, ..*self };
         let (mut found, mut reached) = (Vec::new(), Vec::new());
         for start in (0..rows).step_by(LARGE_WINDOW as usize) {
             let end = rows.min(start.saturating_add(LARGE_WINDOW));

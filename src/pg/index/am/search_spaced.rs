@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::gram_search::{Search, Taker, UNSETTLED, WINDOW};
+use super::gram_search::{SegmentSearch, Taker, UNSETTLED, WINDOW};
 use crate::pg::index::opclass::sets::probe::step_of;
 use crate::pg::index::pages::buffer::Looked;
 use crate::pg::index::storage::grouped::place_of_size;
@@ -14,7 +14,7 @@ use crate::pg::server::error::or_raise;
 use neardup_core::joins::search::grams::{BITS, spaced};
 use neardup_core::memory;
 
-impl Search<'_> {
+impl SegmentSearch<'_> {
     /// Gives the rows of a group to `each` that share nothing with the sought string, as far as
     /// they were counted, if such rows are still wanted.
     pub(super) fn visit_others(&mut self, start: u32, group: u32, each: &mut dyn Taker) -> Looked<()> {

@@ -12,13 +12,13 @@ use std::cmp::Reverse;
 use super::live_segments::living;
 use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::opclass::keys::Keys;
-use crate::pg::index::opclass::options::Options;
+use crate::pg::index::opclass::keys::ClassKeys;
+use crate::pg::index::opclass::options::StorageOptions;
 use crate::pg::index::opclass::probe::Target;
 use crate::pg::index::opclass::value_lists::{BITS, signatures};
-use crate::pg::index::pages::buffer::{Index, Looked};
+use crate::pg::index::pages::buffer::{Looked, OpenIndex};
 use crate::pg::index::storage::list_reader::PartReader;
-use crate::pg::index::storage::pending::{self, Pages};
+use crate::pg::index::storage::pending::{self, PendingPages};
 use crate::pg::index::storage::segment::{COLLECTING, Segment};
 use crate::pg::server::error::or_raise;
 use neardup_core::memory;
@@ -40,7 +40,7 @@ const COMPARED: usize = 64;
 const NO_SKETCH: u16 = HeapRow::DEAD | HeapRow::NULL | HeapRow::EMPTY;
 
 /// A search for sketches near a target.
-pub(super) struct Sought<'a> {
+pub(super) struct SketchTarget<'a> {
     /// The target.
     pub target: &'a Target,
     /// The largest number of values that may differ.
@@ -61,7 +61,7 @@ pub(super) enum More {
 }
 
 /// What a search found.
-pub(super) struct Found {
+pub(super) struct FoundSketches {
     /// The search found all rows that differ in at most this many values.
     pub reached: u32,
     /// True if some of these rows were left out because they were not wanted.
@@ -73,19 +73,19 @@ pub(super) struct Found {
 /// than `sought.most`. `each` returns the greatest number of such values of the rows that are still
 /// wanted.
 pub(super) fn search_values(
-    index: Index,
-    keys: &Keys,
-    sought: &Sought<'_>,
+    index: OpenIndex,
+    keys: &ClassKeys,
+    sought: &SketchTarget<'_>,
     each: &mut dyn FnMut(HeapRow, &[u8], u32) -> u32,
-) -> Looked<Found> {
+) -> Looked<FoundSketches> {
     let Target::Sketch(sketch) = sought.target else {
-        return Ok(Found { reached: sought.most, left_out: false });
+        return Ok(FoundSketches { reached: sought.most, left_out: false });
     };
     let mut wanted = u32::MAX;
     // The pending pages are read before the directory, so that a row that is moving from the
     // pending pages to a segment is seen.
     let mut later = Vec::new();
-    let mut pages = Pages::all(index, &Directory::read(index).meta);
+    let mut pages = PendingPages::all(index, &Directory::read(index).meta);
     while let Some((block, contents)) = pages.next()? {
         for item in pending::items(index, block, &contents) {
             keys.check(index, block, &item);
@@ -102,24 +102,24 @@ pub(super) fn search_values(
     }
     let directory = Directory::read(index);
     let segments = living(index, &directory, keys)?;
-    let lists = Lists::count(index, &segments, sketch, sought)?;
+    let lists = ValueLists::count(index, &segments, sketch, sought)?;
     let choice = lists.choose(keys.meta.width, sought);
     for (row, difference) in later {
         if difference <= choice.reached {
             wanted = each(row, &[], difference);
         }
     }
-    let mut search = Search { keys, sought, choice, wanted, left_out: false, each };
+    let mut search = ValueSearch { keys, sought, choice, wanted, left_out: false, each };
     if lists.rows(&search.choice.positions) <= CHEAP {
         search.by_hits(&segments, &lists)?;
     } else {
         search.in_windows(&segments, &lists)?;
     }
-    Ok(Found { reached: search.choice.reached, left_out: search.left_out })
+    Ok(FoundSketches { reached: search.choice.reached, left_out: search.left_out })
 }
 
 /// The list of a value in a segment.
-struct List {
+struct ValueList {
     /// The number of its rows.
     rows: u64,
     /// The rows, if they are few.
@@ -127,10 +127,10 @@ struct List {
 }
 
 /// The lists of a target's values.
-struct Lists {
+struct ValueLists {
     classes: Vec<u64>,
     /// For each segment, the lists of the values that were looked at, which are the first ones.
-    lists: Vec<Vec<List>>,
+    lists: Vec<Vec<ValueList>>,
     /// For each of these values, the number of rows that have it.
     sums: Vec<u64>,
     /// The greatest number of rows of a list that is searched.
@@ -149,12 +149,17 @@ struct Choice {
     bounded: bool,
 }
 
-impl Lists {
+impl ValueLists {
     /// Looks at the lists, but not at all of them if fewer are enough and short.
-    fn count(index: Index, segments: &[Segment], sketch: &[u8], sought: &Sought<'_>) -> Looked<Self> {
+    fn count(
+        index: OpenIndex,
+        segments: &[Segment],
+        sketch: &[u8],
+        sought: &SketchTarget<'_>,
+    ) -> Looked<Self> {
         let mut classes = Vec::new();
         signatures(sketch, |signature| classes.push(signature >> (u64::BITS - BITS)));
-        let limit = Some(Options::of(index).stop_limit()).filter(|&limit| limit > 0);
+        let limit = Some(StorageOptions::of(index).stop_limit()).filter(|&limit| limit > 0);
         let enough = match sought.more {
             More::Nothing | More::Some if limit.is_none() => (sought.most as usize).saturating_add(1 + EXTRA),
             _ => classes.len(),
@@ -162,7 +167,7 @@ impl Lists {
         let limit = limit.unwrap_or(u64::MAX);
         let mut short = 0;
         let mut sums: Vec<u64> = Vec::new();
-        let mut lists: Vec<Vec<List>> = segments.iter().map(|_| Vec::new()).collect();
+        let mut lists: Vec<Vec<ValueList>> = segments.iter().map(|_| Vec::new()).collect();
         for &class in &classes {
             if short >= enough {
                 break;
@@ -186,7 +191,7 @@ impl Lists {
     }
 
     /// Chooses the lists to read for sketches of `values` values, among those that were looked at.
-    fn choose(&self, values: u32, sought: &Sought<'_>) -> Choice {
+    fn choose(&self, values: u32, sought: &SketchTarget<'_>) -> Choice {
         let mut positions: Vec<usize> =
             (0..self.sums.len()).filter(|&n| self.sums[n] <= self.limit).collect();
         positions.sort_by_key(|&n| self.sums[n]);
@@ -213,7 +218,7 @@ impl Lists {
 }
 
 /// Looks at the list of a value in a segment.
-fn list(segment: &Segment, class: u64) -> Looked<List> {
+fn list(segment: &Segment, class: u64) -> Looked<ValueList> {
     let mut part = PartReader::of_class(segment, class)?;
     part.skip_to(class)?;
     let (mut rows, mut few, mut piece) = (0_u64, Vec::new(), Vec::new());
@@ -223,20 +228,20 @@ fn list(segment: &Segment, class: u64) -> Looked<List> {
         rows += count;
         or_raise(memory::extend(&mut few, &piece, COLLECTING));
     }
-    Ok(List { rows, few: (rows <= KEPT).then_some(few) })
+    Ok(ValueList { rows, few: (rows <= KEPT).then_some(few) })
 }
 
 /// A search that knows which lists it reads.
-struct Search<'a> {
-    keys: &'a Keys,
-    sought: &'a Sought<'a>,
+struct ValueSearch<'a> {
+    keys: &'a ClassKeys,
+    sought: &'a SketchTarget<'a>,
     choice: Choice,
     wanted: u32,
     left_out: bool,
     each: &'a mut dyn FnMut(HeapRow, &[u8], u32) -> u32,
 }
 
-impl Search<'_> {
+impl ValueSearch<'_> {
     /// Reports whether rows with so many hits may still be wanted.
     fn wants(&mut self, hits: usize) -> bool {
         let least = if self.choice.bounded { self.choice.positions.len().saturating_sub(hits) } else { 0 };
@@ -260,7 +265,7 @@ impl Search<'_> {
     }
 
     /// Compares the rows that are in the most lists first.
-    fn by_hits(&mut self, segments: &[Segment], lists: &Lists) -> Looked<()> {
+    fn by_hits(&mut self, segments: &[Segment], lists: &ValueLists) -> Looked<()> {
         // The numbers of hits, the segments and the rows, the row with the most hits first.
         let mut found: Vec<(Reverse<usize>, usize, u32)> = Vec::new();
         let mut rows = Vec::new();
@@ -299,7 +304,7 @@ impl Search<'_> {
 
     /// Counts the lists of each row in windows of rows, and compares the rows of one window after
     /// another.
-    fn in_windows(&mut self, segments: &[Segment], lists: &Lists) -> Looked<()> {
+    fn in_windows(&mut self, segments: &[Segment], lists: &ValueLists) -> Looked<()> {
         let mut counts = or_raise(memory::filled(0_u16, WINDOW as usize, COLLECTING));
         for (segment, of_segment) in segments.iter().zip(&lists.lists) {
             let (mut few, mut parts) = (Vec::new(), Vec::new());

@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys;
 
-use super::gram_search::Wanted;
+use super::gram_search::WantedRows;
 use super::heap::Heap;
 use super::nearest_by_edits::NearestByEdits;
 use super::ordered::{OrderedPass, OrderedScan};
@@ -10,22 +10,22 @@ use super::row_texts::RowTexts;
 use super::search::{finds_many, near_bits, search, some_rows, undisturbed};
 use super::search_grams::search_grams;
 use super::search_sets::search_sets;
-use super::search_values::{More, Sought, search_values};
+use super::search_values::{More, SketchTarget, search_values};
 use crate::pg::index::layout::items::{HeapRow, Tid};
-use crate::pg::index::opclass::class::Class;
-use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::opclass::class::OperatorClass;
+use crate::pg::index::opclass::keys::ClassKeys;
 use crate::pg::index::opclass::probe::{Probe, Target};
 use crate::pg::index::opclass::sets::probe::step_of;
-use crate::pg::index::pages::buffer::{Index, Looked};
+use crate::pg::index::pages::buffer::{Looked, OpenIndex};
 use crate::pg::server::error::or_raise;
 
 /// A scan of the index.
 #[derive(Debug)]
 pub(crate) struct Scan {
     /// The index.
-    pub index: Index,
+    pub index: OpenIndex,
     /// The keys of the index.
-    pub keys: Keys,
+    pub keys: ClassKeys,
     /// The conditions on a row. The condition that is best to start with comes first.
     pub probes: Vec<Probe>,
     /// The state by which rows are returned one by one, in order.
@@ -98,7 +98,8 @@ impl Scan {
     /// Goes on to the comparison of all sketches of bits if the search for near rows would find so
     /// many that it would take as long.
     fn pass_over_near(&mut self) {
-        if self.keys.class != Class::Simhash || !matches!(self.ordered.only_target(), Some(Target::Sketch(_)))
+        if self.keys.class != OperatorClass::Simhash
+            || !matches!(self.ordered.only_target(), Some(Target::Sketch(_)))
         {
             return;
         }
@@ -135,11 +136,11 @@ impl Scan {
                     {
                         let found = NearestByEdits::new(texts, &ball, ordered, &mut nearest);
                         let mut found = found.unwrap_or_else(|error| error.raise());
-                        let done = search_grams(index, keys, probe, Wanted::Nearest, &mut found);
+                        let done = search_grams(index, keys, probe, WantedRows::Nearest, &mut found);
                         is_exact = found.is_exact();
                         return done;
                     }
-                    search_grams(index, keys, probe, Wanted::Nearest, &mut |row: HeapRow, similar| {
+                    search_grams(index, keys, probe, WantedRows::Nearest, &mut |row: HeapRow, similar| {
                         or_raise(ordered.push(&mut nearest, step_of(similar).into(), row.tid()));
                         ordered.wanted(&nearest)
                     })
@@ -147,7 +148,7 @@ impl Scan {
                 (OrderedPass::Near(&Probe::Near { ref target, most, .. }), _) if keys.has_value_lists() => {
                     // Mostly there are near rows. If not, one more search finds all others.
                     let more = if ordered.is_first_pass() { More::Some } else { More::All };
-                    let sought = Sought { target, most, more };
+                    let sought = SketchTarget { target, most, more };
                     let found = search_values(index, keys, &sought, &mut |row, _, difference| {
                         or_raise(ordered.push(&mut nearest, difference.into(), row.tid()));
                         ordered.wanted(&nearest).try_into().unwrap_or(u32::MAX)
@@ -163,7 +164,7 @@ impl Scan {
                     or_raise(ordered.push(&mut nearest, keys.farthest().into(), row.tid()));
                     !nearest.is_full()
                 }),
-                (OrderedPass::All, Some(Target::Sketch(bits))) if keys.class == Class::Simhash => {
+                (OrderedPass::All, Some(Target::Sketch(bits))) if keys.class == OperatorClass::Simhash => {
                     let left_out = near_bits(index, keys, bits, &mut |row, sketch, wanted| {
                         let key = ordered.key(keys, row, sketch);
                         or_raise(ordered.push(&mut nearest, key, row.tid()));

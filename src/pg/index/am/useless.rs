@@ -8,10 +8,10 @@ use pgrx::{PgList, pg_sys};
 
 use super::placeholder_ball::stand_in;
 use crate::pg::compat::replaced_search_path;
-use crate::pg::index::opclass::class::Class;
-use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::opclass::class::OperatorClass;
+use crate::pg::index::opclass::keys::ClassKeys;
 use crate::pg::index::opclass::sets::keep::class_for;
-use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::query::as_user::with_settings;
 use crate::pg::query::names::name_of;
 use crate::pg::server::call::varlena_bytes;
@@ -25,8 +25,8 @@ use crate::pg::server::error::Result;
 pub(super) unsafe fn refuse_useless(
     heap: pg_sys::Relation,
     info: *const pg_sys::IndexInfo,
-    keys: &Keys,
-    index: Index,
+    keys: &ClassKeys,
+    index: OpenIndex,
 ) -> Result<()> {
     // SAFETY: the caller's promise. The value has the type of the column of the index: it is what
     // the expression of the column returns for another document.
@@ -35,7 +35,7 @@ pub(super) unsafe fn refuse_useless(
         let access_method = (*(*index.relation()).rd_rel).relam;
         let Some(value) = stand_in(expression, access_method) else { return Ok(()) };
         let Err(error) = keys.keep(value.constvalue) else { return Ok(()) };
-        if !matches!(keys.class, Class::BallSet | Class::BallGrams) {
+        if !matches!(keys.class, OperatorClass::BallSet | OperatorClass::BallGrams) {
             return Err(error);
         }
         let Some(class) = class_for(varlena_bytes(value.constvalue)) else { return Err(error) };
@@ -64,7 +64,7 @@ pub(super) unsafe fn refuse_useless(
 unsafe fn expression_of(
     heap: pg_sys::Relation,
     info: *const pg_sys::IndexInfo,
-    index: Index,
+    index: OpenIndex,
 ) -> Option<*mut pg_sys::Node> {
     // SAFETY: the caller's promise; an index of ours has one column.
     unsafe {

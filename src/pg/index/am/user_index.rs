@@ -6,19 +6,19 @@ use pgrx::pg_sys::{self, Oid};
 
 use super::insert;
 use crate::pg::compat;
-use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::procedure::brought_along::code_of_others;
 use crate::pg::procedure::catalog::role;
 use crate::pg::query::as_user::as_user;
-use crate::pg::server::call::Call;
+use crate::pg::server::call::FunctionCall;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
 
 /// An open index of the access method signature and its table, both locked.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Opened {
+pub(crate) struct UserIndex {
     /// The index.
-    pub index: Index,
+    pub index: OpenIndex,
     /// Its table.
     pub table: pg_sys::Relation,
     /// The user who calls.
@@ -29,10 +29,14 @@ pub(crate) struct Opened {
 /// table. The user must be the owner of the index, a member of pg_monitor, or a user who may
 /// maintain its table, as for VACUUM and REINDEX. The role is changed so that nothing runs with the
 /// rights of the user; what would run expressions of the index asks [`Opened::check_code`] first.
-pub(crate) fn on_index<T>(call: Call, lock: u32, work: impl FnOnce(Opened) -> Result<T>) -> Result<T> {
+pub(crate) fn on_index<T>(
+    call: FunctionCall,
+    lock: u32,
+    work: impl FnOnce(UserIndex) -> Result<T>,
+) -> Result<T> {
     let oid: Oid = call.need(0, "index")?;
     let lock = lock as i32;
-    let found = Named::find(oid)?;
+    let found = NamedIndex::find(oid)?;
     // The rights are checked before anything is locked. A user without rights to the index must not
     // keep others waiting.
     found.check_rights()?;
@@ -51,13 +55,13 @@ pub(crate) fn on_index<T>(call: Call, lock: u32, work: impl FnOnce(Opened) -> Re
 }
 
 /// The index that an OID refers to, as the catalogue describes it now.
-struct Named {
+struct NamedIndex {
     index: Oid,
     table: Oid,
     name: String,
 }
 
-impl Named {
+impl NamedIndex {
     fn find(oid: Oid) -> Result<Self> {
         // SAFETY: looks up an OID; the name is null if the OID is not that of a relation.
         let (name, kind) = unsafe {
@@ -95,7 +99,7 @@ impl Named {
 
     /// Opens and locks the table before the index, as the server does. Then checks again that the
     /// index belongs to the table and that the user has the rights.
-    fn open(self, lock: i32) -> Result<Opened> {
+    fn open(self, lock: i32) -> Result<UserIndex> {
         // SAFETY: the result is null for a relation that no longer exists; `on_index` closes what
         // is opened here, or the server does after an error.
         unsafe {
@@ -108,15 +112,15 @@ impl Named {
                 return Err(missing(self.index));
             }
             self.check_rights()?;
-            let index = Index::new(relation);
-            let opened = Opened { index, table, user: pg_sys::GetUserId() };
+            let index = OpenIndex::new(relation);
+            let opened = UserIndex { index, table, user: pg_sys::GetUserId() };
             opened.check_state()?;
             Ok(opened)
         }
     }
 }
 
-impl Opened {
+impl UserIndex {
     /// Fails if the index has expressions or a predicate with code of others than the server and
     /// the owner of the table, or of the owner, who is not the user: an index that changed hands
     /// keeps its expressions, and whoever looks after indexes is not to run what their owners

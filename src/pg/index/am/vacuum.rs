@@ -6,14 +6,14 @@ use pgrx::pg_sys;
 use roaring::RoaringBitmap;
 
 use crate::pg::compat::vacuum_delay;
-use crate::pg::index::layout::format::Kind;
+use crate::pg::index::layout::format::PageKind;
 use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::layout::meta::{Directory, address_of};
-use crate::pg::index::opclass::keys::Keys;
-use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::opclass::keys::ClassKeys;
+use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::index::storage::maintenance::{Maintenance, sure};
 use crate::pg::index::storage::order;
-use crate::pg::index::storage::pending::Pages;
+use crate::pg::index::storage::pending::PendingPages;
 use crate::pg::index::storage::segment::Segment;
 use crate::pg::server::error::Result;
 use crate::pg::server::guard::guard;
@@ -39,7 +39,7 @@ pub(crate) unsafe extern "C-unwind" fn bulk_delete(
     unsafe {
         guard(|| {
             let stats = results(stats);
-            let index = Index::new((*info).index).with((*info).strategy);
+            let index = OpenIndex::new((*info).index).with((*info).strategy);
             let callback = callback.expect("VACUUM gives a callback");
             let mut is_dead = |row: HeapRow| {
                 let mut address = address_of(row.tid());
@@ -56,12 +56,12 @@ pub(crate) unsafe extern "C-unwind" fn bulk_delete(
 }
 
 /// Flags dead rows. Returns the number of live rows and the number of rows that it flagged.
-fn mark(index: Index, is_dead: &mut dyn FnMut(HeapRow) -> bool) -> [u64; 2] {
+fn mark(index: OpenIndex, is_dead: &mut dyn FnMut(HeapRow) -> bool) -> [u64; 2] {
     let maintenance = Maintenance::begin(index);
     let directory = Directory::read(index);
-    let keys = Keys::of(index, &directory.meta);
+    let keys = ClassKeys::of(index, &directory.meta);
     let (mut alive, mut marked) = (0, 0);
-    let mut pages = Pages::all(index, &directory.meta);
+    let mut pages = PendingPages::all(index, &directory.meta);
     while let Some([living, _, flagged]) = sure(index, pages.mark_next(&mut *is_dead)) {
         alive += living;
         marked += flagged;
@@ -91,7 +91,7 @@ pub(crate) unsafe extern "C-unwind" fn cleanup(
             }
             let first = stats.is_null();
             let stats = results(stats);
-            let index = Index::new((*info).index).with((*info).strategy);
+            let index = OpenIndex::new((*info).index).with((*info).strategy);
             let free = tidy(index)?;
             if first {
                 let directory = Directory::read(index);
@@ -108,7 +108,7 @@ pub(crate) unsafe extern "C-unwind" fn cleanup(
 
 /// Flushes the pending pages, merges the segments that are due, and frees pages. Returns the number
 /// of free pages.
-fn tidy(index: Index) -> Result<u32> {
+fn tidy(index: OpenIndex) -> Result<u32> {
     let maintenance = Maintenance::begin(index);
     maintenance.flush(true)?;
     maintenance.merge_due()?;
@@ -116,7 +116,7 @@ fn tidy(index: Index) -> Result<u32> {
 }
 
 /// Frees all pages to which nothing refers and reports them to the free space map.
-pub(crate) fn sweep(index: Index, _right: &Maintenance) -> u32 {
+pub(crate) fn sweep(index: OpenIndex, _right: &Maintenance) -> u32 {
     // The number of blocks is read before the directory. Pages that are added later belong to
     // inserts, or nothing refers to them.
     let blocks = index.blocks();
@@ -127,7 +127,7 @@ pub(crate) fn sweep(index: Index, _right: &Maintenance) -> u32 {
         vacuum_delay();
         let page = index.read(block);
         // Inserts may add pages during the sweep.
-        let added = page.kind() == Some(Kind::Pending) && page.tail().id > directory.meta.tail_sequence;
+        let added = page.kind() == Some(PageKind::Pending) && page.tail().id > directory.meta.tail_sequence;
         if added {
             continue;
         }
@@ -145,13 +145,13 @@ pub(crate) fn sweep(index: Index, _right: &Maintenance) -> u32 {
 }
 
 /// Returns the blocks that can be reached from the metapage, and block 0 itself.
-pub(crate) fn used(index: Index, directory: &Directory) -> RoaringBitmap {
-    let keys = Keys::of(index, &directory.meta);
+pub(crate) fn used(index: OpenIndex, directory: &Directory) -> RoaringBitmap {
+    let keys = ClassKeys::of(index, &directory.meta);
     let mut used = RoaringBitmap::from_iter([0]);
     if keys.sets.is_some() {
         used.extend(order::blocks(index, &directory.meta));
     }
-    let mut pages = Pages::all(index, &directory.meta);
+    let mut pages = PendingPages::all(index, &directory.meta);
     while let Some((block, _)) = sure(index, pages.next()) {
         used.insert(block);
     }

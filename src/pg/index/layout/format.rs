@@ -30,7 +30,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// The kind of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Kind {
+pub(crate) enum PageKind {
     /// The metapage, block 0.
     Meta = 1,
     /// Items in order of insertion.
@@ -51,9 +51,9 @@ pub(crate) enum Kind {
     Order = 9,
 }
 
-impl Kind {
+impl PageKind {
     fn from_byte(byte: u8) -> Option<Self> {
-        use Kind::{Deleted, ListDirectory, Lists, Meta, Order, Pending, Root, Rows, Signatures};
+        use PageKind::{Deleted, ListDirectory, Lists, Meta, Order, Pending, Root, Rows, Signatures};
         [Meta, Pending, Rows, Signatures, ListDirectory, Lists, Root, Deleted, Order]
             .into_iter()
             .find(|&kind| kind as u8 == byte)
@@ -122,13 +122,17 @@ const _: () = assert!(Tail::SIZE == 24 && HEADER.is_multiple_of(8) && CONTENTS =
 
 impl Tail {
     /// Makes the tail of a page.
-    pub(crate) fn new(kind: Kind, id: u64, number: u32) -> Self {
+    pub(crate) fn new(kind: PageKind, id: u64, number: u32) -> Self {
         Self { id, number, next: NONE, unused: 0, kind: kind as u8, version: VERSION, magic: PAGE_MAGIC }
     }
 
     /// Returns the kind of the page, or None if this is not a page of ours.
-    pub(crate) fn kind(&self) -> Option<Kind> {
-        if self.magic == PAGE_MAGIC && self.version == VERSION { Kind::from_byte(self.kind) } else { None }
+    pub(crate) fn kind(&self) -> Option<PageKind> {
+        if self.magic == PAGE_MAGIC && self.version == VERSION {
+            PageKind::from_byte(self.kind)
+        } else {
+            None
+        }
     }
 }
 
@@ -193,7 +197,7 @@ const _: () = assert!(Meta::SIZE == 96);
 
 /// The layout of the segments of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Layout {
+pub(crate) struct SegmentLayout {
     /// The number of bytes of the sketch stored next to a row.
     pub payload: usize,
     /// The number of bits of a class, if signatures are stored as lists of classes.
@@ -314,11 +318,11 @@ mod tests {
     #[test]
     fn pg_golden_tail() {
         let mut bytes = [0; Tail::SIZE];
-        let tail = Tail { next: 5, ..Tail::new(Kind::Rows, 0x0102_0304_0506_0708, 9) };
+        let tail = Tail { next: 5, ..Tail::new(PageKind::Rows, 0x0102_0304_0506_0708, 9) };
         tail.write(&mut bytes);
         assert_eq!(bytes, [8, 7, 6, 5, 4, 3, 2, 1, 9, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 3, 1, 0x44, 0x53]);
         assert_eq!(Tail::read(&bytes), tail);
-        assert_eq!(tail.kind(), Some(Kind::Rows));
+        assert_eq!(tail.kind(), Some(PageKind::Rows));
         assert_eq!(Tail { version: 2, ..tail }.kind(), None);
         assert_eq!(Tail { kind: 10, ..tail }.kind(), None);
     }

@@ -5,13 +5,13 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys;
 
 use super::format::{
-    Descriptor, Kind, MAGIC, MOST_SEGMENTS, Meta, NONE, Tail, VERSION, VERSION_ANCHORS, VERSION_GRAMS,
+    Descriptor, MAGIC, MOST_SEGMENTS, Meta, NONE, PageKind, Tail, VERSION, VERSION_ANCHORS, VERSION_GRAMS,
     VERSION_LISTS, VERSION_VALUES,
 };
 use super::items::HeapRow;
 use crate::pg::compat;
-use crate::pg::index::pages::buffer::Index;
-use crate::pg::index::pages::page::{Image, Page};
+use crate::pg::index::pages::buffer::OpenIndex;
+use crate::pg::index::pages::page::{Image, LockedPage};
 use crate::pg::index::pages::record::Record;
 use crate::pg::server::error::SqlError;
 use neardup_core::hash;
@@ -43,17 +43,17 @@ impl Directory {
     }
 
     /// Reads the directory.
-    pub(crate) fn read(index: Index) -> Self {
+    pub(crate) fn read(index: OpenIndex) -> Self {
         Self::of(index, &index.read(0))
     }
 
     /// Reads the directory from the locked metapage.
-    pub(crate) fn of(index: Index, page: &Page) -> Self {
+    pub(crate) fn of(index: OpenIndex, page: &LockedPage) -> Self {
         let contents = page.contents();
         if page.kind().is_none() && !page.is_new() && page.tail().version != VERSION {
             unlike(index, "pages", page.tail().version.into(), VERSION.into());
         }
-        if page.kind() != Some(Kind::Meta) || contents.len() < Meta::SIZE {
+        if page.kind() != Some(PageKind::Meta) || contents.len() < Meta::SIZE {
             index.corrupted(0, "this is no metapage");
         }
         let meta = Meta::read(contents);
@@ -102,11 +102,11 @@ impl Directory {
 
     /// Returns the tail of the metapage.
     pub(crate) fn tail() -> Tail {
-        Tail::new(Kind::Meta, 0, 0)
+        Tail::new(PageKind::Meta, 0, 0)
     }
 
     /// Changes the directory on the metapage; a directory that stays as it was is not written.
-    pub(crate) fn update<T>(index: Index, change: impl FnOnce(&mut Self) -> T) -> T {
+    pub(crate) fn update<T>(index: OpenIndex, change: impl FnOnce(&mut Self) -> T) -> T {
         let page = index.write(0);
         let mut directory = Self::of(index, &page);
         let before = directory.clone();
@@ -136,7 +136,7 @@ impl Directory {
 }
 
 /// Fails because the index was made by another version.
-pub(crate) fn unlike(index: Index, what: &str, found: u32, known: u32) -> ! {
+pub(crate) fn unlike(index: OpenIndex, what: &str, found: u32, known: u32) -> ! {
     let (name, quoted) = (index.name(), index.quoted());
     SqlError::new(
         PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
@@ -154,7 +154,7 @@ pub(crate) fn unlike(index: Index, what: &str, found: u32, known: u32) -> ! {
 /// error.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    index: Index,
+    index: OpenIndex,
     offset: u16,
     mode: i32,
 }
@@ -167,12 +167,12 @@ const REMOVAL: u16 = 2;
 
 impl Lock {
     /// Takes the lock for a flush, a merge or a vacuum.
-    pub(crate) fn maintenance(index: Index) -> Self {
+    pub(crate) fn maintenance(index: OpenIndex) -> Self {
         Self::take(index, MAINTENANCE, pg_sys::ExclusiveLock)
     }
 
     /// Takes the lock of [`Lock::maintenance`] if it is free.
-    pub(crate) fn maintenance_if_free(index: Index) -> Option<Self> {
+    pub(crate) fn maintenance_if_free(index: OpenIndex) -> Option<Self> {
         let mode = pg_sys::ExclusiveLock as i32;
         // SAFETY: an open relation.
         let got = unsafe { compat::lock_tuple_if_free(index.relation(), address(MAINTENANCE), mode) };
@@ -180,16 +180,16 @@ impl Lock {
     }
 
     /// Takes the lock for removing segments and pending pages.
-    pub(crate) fn removal(index: Index) -> Self {
+    pub(crate) fn removal(index: OpenIndex) -> Self {
         Self::take(index, REMOVAL, pg_sys::ExclusiveLock)
     }
 
     /// Takes the lock that keeps pages from being removed.
-    pub(crate) fn stay(index: Index) -> Self {
+    pub(crate) fn stay(index: OpenIndex) -> Self {
         Self::take(index, REMOVAL, pg_sys::ShareLock)
     }
 
-    fn take(index: Index, offset: u16, mode: u32) -> Self {
+    fn take(index: OpenIndex, offset: u16, mode: u32) -> Self {
         let mode = mode as i32;
         let mut tuple = address(offset);
         // SAFETY: an open relation; the address is copied.

@@ -2,27 +2,27 @@
 
 use pgrx::PgSqlErrorCode;
 
-use super::class::Class;
-use super::keys::Keys;
-use super::options::{ClassOptions, Options};
+use super::class::OperatorClass;
+use super::keys::ClassKeys;
+use super::options::{ClassOptions, StorageOptions};
 use super::{grams, runs, sets, value_lists};
 use crate::pg::index::layout::format::Meta;
 use crate::pg::index::layout::items::LARGEST_PAYLOAD;
-use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::server::checks;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::sketches::minhash::least_agreeing;
 use neardup_core::sketches::pigeonhole::Bands;
 use neardup_core::text;
 
-impl Keys {
+impl ClassKeys {
     /// Returns the settings of a new index, for its metapage.
-    pub(crate) fn choose(index: Index) -> Result<Meta> {
-        let class = Class::of(index)?;
+    pub(crate) fn choose(index: OpenIndex) -> Result<Meta> {
+        let class = OperatorClass::of(index)?;
         if class.is_of_sets() {
             return sets::choose::choose(index, class);
         }
-        if class == Class::TextRuns {
+        if class == OperatorClass::TextRuns {
             return runs::choose::choose(index);
         }
         if class.is_of_grams() {
@@ -32,11 +32,11 @@ impl Keys {
         if !class.has_sketches() {
             return Ok(meta);
         }
-        let (options, storage) = (ClassOptions::of(index), Options::of(index));
+        let (options, storage) = (ClassOptions::of(index), StorageOptions::of(index));
         let k = checks::k(options.k.into())?.into();
         let (tokenizer, seed) = (options.source(), i64::from(options.seed));
         let meta = Meta { k, tokenizer, text_version: text::VERSION, seed: seed.cast_unsigned(), ..meta };
-        if class == Class::Simhash {
+        if class == OperatorClass::Simhash {
             let bits = checks::bits(options.bits.into())?;
             let distance = storage.distance().min(u32::from(bits) - 1);
             let bands = Bands::simhash(bits, distance as u16).count() as u32;

@@ -5,14 +5,14 @@ use std::ffi::CStr;
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
-use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::query::c_function::symbol;
 use crate::pg::server::error::{Result, SqlError};
 
 /// An operator class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Class {
+pub(crate) enum OperatorClass {
     /// `bigint_signature_ops`
     Bigint = 1,
     /// `uuid_signature_ops`
@@ -37,7 +37,7 @@ pub(crate) enum Class {
     BallGrams = 12,
 }
 
-impl Class {
+impl OperatorClass {
     const ALL: [(Self, &'static str); 11] = [
         (Self::Bigint, "bigint_signature_ops"),
         (Self::Uuid, "uuid_signature_ops"),
@@ -83,7 +83,7 @@ impl Class {
     }
 
     /// Finds the class of an index by its support function.
-    pub(crate) fn of(index: Index) -> Result<Self> {
+    pub(crate) fn of(index: OpenIndex) -> Result<Self> {
         // SAFETY: an open index.
         let function = unsafe { pg_sys::index_getprocid(index.relation(), 1, 1) };
         class_of(function).ok_or_else(|| {
@@ -96,7 +96,7 @@ impl Class {
 }
 
 /// Returns the class whose number a support function returns, if the function is one of ours.
-pub(crate) fn class_of(function: Oid) -> Option<Class> {
+pub(crate) fn class_of(function: Oid) -> Option<OperatorClass> {
     const OURS: [&CStr; 11] = [
         c"neardup_signature_class_bigint",
         c"neardup_signature_class_uuid",
@@ -117,6 +117,6 @@ pub(crate) fn class_of(function: Oid) -> Option<Class> {
     // SAFETY: a function of ours that takes a number.
     unsafe {
         let number = pg_sys::OidFunctionCall1Coll(function, pg_sys::InvalidOid, pg_sys::Datum::from(0));
-        Class::from_number(number.value() as i32)
+        OperatorClass::from_number(number.value() as i32)
     }
 }

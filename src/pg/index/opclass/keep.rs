@@ -4,16 +4,16 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;
 
-use super::class::Class;
-use super::keys::Keys;
+use super::class::OperatorClass;
+use super::keys::ClassKeys;
 use super::values::{StoredValue, element_of, elements};
 use crate::pg::index::layout::items::HeapRow;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::memory;
-use neardup_core::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source};
+use neardup_core::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, SketchSource};
 
-impl Keys {
+impl ClassKeys {
     /// Returns the stored form of a value.
     ///
     /// # Safety
@@ -36,7 +36,7 @@ impl Keys {
             return unsafe { grams.keep(self.class, value) };
         }
         match self.class {
-            Class::Bigint | Class::Uuid => {
+            OperatorClass::Bigint | OperatorClass::Uuid => {
                 // SAFETY: the caller's promise.
                 let signatures = unsafe { elements(self.class, value)? };
                 let mut bytes = Vec::new();
@@ -44,7 +44,7 @@ impl Keys {
                 bytes.extend(signatures.iter().flat_map(|signature| signature.to_le_bytes()));
                 Ok(StoredValue { flags: 0, bytes })
             }
-            Class::Minhash => {
+            OperatorClass::Minhash => {
                 // SAFETY: the caller's promise; the value is a varlena.
                 let it = Minhash::parse(unsafe { varlena_bytes(value) })?;
                 let header = self.minhash_header();
@@ -58,7 +58,7 @@ impl Keys {
                 }
                 Ok(sketch(it.header.empty, it.values))
             }
-            Class::Simhash => {
+            OperatorClass::Simhash => {
                 // SAFETY: the caller's promise; the value is a varlena.
                 let it = Simhash::parse(unsafe { varlena_bytes(value) })?;
                 let header = self.simhash_header();
@@ -66,7 +66,9 @@ impl Keys {
                     // Raw bits can be compared with any sketch of a text, but two sketches of texts
                     // cannot always be compared with each other. So an index of raw bits takes only
                     // raw bits.
-                    Source::Bits => header.bits == it.header.bits && it.header.source == Source::Bits,
+                    SketchSource::Bits => {
+                        header.bits == it.header.bits && it.header.source == SketchSource::Bits
+                    }
                     _ => header.check_like(&it.header).is_ok(),
                 };
                 if !fits {
@@ -95,7 +97,7 @@ impl Keys {
     /// of the array.
     pub(crate) fn shown(&self, signature: u64) -> i64 {
         match self.class {
-            Class::Bigint => element_of(signature),
+            OperatorClass::Bigint => element_of(signature),
             _ => match self.layout().class_bits {
                 Some(bits) => (signature >> (u64::BITS - bits.clamp(1, 63))).cast_signed(),
                 None => signature.cast_signed(),

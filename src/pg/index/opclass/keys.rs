@@ -3,31 +3,32 @@
 
 use pgrx::pg_sys;
 
-use super::class::Class;
+use super::class::OperatorClass;
 use super::grams::{GramKeys, USUAL_ELEMENTS};
 use super::posted::Posted;
 use super::runs::{RunKeys, USUAL_ANCHORS};
 use super::sets::SetKeys;
 use super::value_lists;
 use crate::pg::index::layout::format::{
-    CONTENTS, Layout, Meta, Pieces, VERSION, VERSION_ANCHORS, VERSION_GRAMS, VERSION_LISTS, VERSION_VALUES,
+    CONTENTS, Meta, Pieces, SegmentLayout, VERSION, VERSION_ANCHORS, VERSION_GRAMS, VERSION_LISTS,
+    VERSION_VALUES,
 };
 use crate::pg::index::layout::items::{HeapRow, Item, LARGEST_PAYLOAD, number};
 use crate::pg::index::layout::meta::unlike;
-use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::pages::buffer::OpenIndex;
 use neardup_core::error::Result;
 use neardup_core::features::FeatureSpec;
 use neardup_core::sketches::minhash::check_permutations;
 use neardup_core::sketches::pigeonhole::Bands;
 use neardup_core::sketches::simhash::check_bits;
-use neardup_core::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, Source};
+use neardup_core::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, SketchSource};
 use neardup_core::text;
 
 /// The operator class of an index with its options.
 #[derive(Debug)]
-pub(crate) struct Keys {
+pub(crate) struct ClassKeys {
     /// The class.
-    pub class: Class,
+    pub class: OperatorClass,
     /// The options from the metapage.
     pub meta: Meta,
     bands: Bands,
@@ -42,28 +43,33 @@ pub(crate) struct Keys {
 /// The number of signatures of an array that fit into one pending item.
 const PER_ITEM: usize = (CONTENTS - Item::HEAD) / 8;
 
-impl Keys {
+impl ClassKeys {
     /// Returns the keys of an existing index.
-    pub(crate) fn of(index: Index, meta: &Meta) -> Self {
-        let Some(class) = Class::from_number(meta.class.into()) else {
+    pub(crate) fn of(index: OpenIndex, meta: &Meta) -> Self {
+        let Some(class) = OperatorClass::from_number(meta.class.into()) else {
             index.corrupted(0, "the operator class is unknown");
         };
         // SAFETY: an open index has the type of its class.
         let column = unsafe { *(*index.relation()).rd_opcintype };
         let fits = match class {
-            Class::Bigint => column == pg_sys::INT8ARRAYOID,
-            Class::Uuid => column == pg_sys::UUIDARRAYOID,
-            Class::TextSet | Class::TextRuns | Class::TextGrams => column == pg_sys::TEXTOID,
-            Class::ArraySet => column == pg_sys::ANYARRAYOID,
-            Class::VectorSet => column == pg_sys::TSVECTOROID,
-            Class::Minhash | Class::Simhash | Class::BallSet | Class::BallGrams => {
+            OperatorClass::Bigint => column == pg_sys::INT8ARRAYOID,
+            OperatorClass::Uuid => column == pg_sys::UUIDARRAYOID,
+            OperatorClass::TextSet | OperatorClass::TextRuns | OperatorClass::TextGrams => {
+                column == pg_sys::TEXTOID
+            }
+            OperatorClass::ArraySet => column == pg_sys::ANYARRAYOID,
+            OperatorClass::VectorSet => column == pg_sys::TSVECTOROID,
+            OperatorClass::Minhash
+            | OperatorClass::Simhash
+            | OperatorClass::BallSet
+            | OperatorClass::BallGrams => {
                 ![pg_sys::INT8ARRAYOID, pg_sys::UUIDARRAYOID, pg_sys::TEXTOID].contains(&column)
             }
         };
         let version = match class {
-            Class::TextRuns => VERSION_ANCHORS,
+            OperatorClass::TextRuns => VERSION_ANCHORS,
             class if class.is_of_grams() => VERSION_GRAMS,
-            Class::Minhash if meta.version == u32::from(VERSION_VALUES) => VERSION_VALUES,
+            OperatorClass::Minhash if meta.version == u32::from(VERSION_VALUES) => VERSION_VALUES,
             class if class.is_of_sets() => VERSION_LISTS,
             _ => VERSION,
         };
@@ -74,7 +80,8 @@ impl Keys {
         let contradiction = || -> ! { index.corrupted(0, "the options of the index contradict one another") };
         let sets =
             class.is_of_sets().then(|| SetKeys::of(index, class, meta).unwrap_or_else(|| contradiction()));
-        let runs = (class == Class::TextRuns).then(|| RunKeys::of(meta).unwrap_or_else(|| contradiction()));
+        let runs =
+            (class == OperatorClass::TextRuns).then(|| RunKeys::of(meta).unwrap_or_else(|| contradiction()));
         let grams = class.is_of_grams().then(|| GramKeys::of(meta).unwrap_or_else(|| contradiction()));
         let keys = Self {
             class,
@@ -87,7 +94,7 @@ impl Keys {
         if class.has_sketches() {
             let values = meta.width as usize;
             let (size, payload) = match class {
-                Class::Simhash => (check_bits(meta.width.into()), values.div_ceil(8)),
+                OperatorClass::Simhash => (check_bits(meta.width.into()), values.div_ceil(8)),
                 _ => (check_permutations(meta.width.into()), values * 4),
             };
             let right = size.is_ok()
@@ -111,12 +118,12 @@ impl Keys {
 
     /// Returns the keys of the index as it is now, if the order of tokens was settled after `self`
     /// was read. Otherwise returns None.
-    pub(crate) fn now(&self, index: Index, meta: &Meta) -> Option<Self> {
+    pub(crate) fn now(&self, index: OpenIndex, meta: &Meta) -> Option<Self> {
         (self.meta.order != meta.order).then(|| Self::of(index, meta))
     }
 
-    fn source(&self) -> Option<Source> {
-        Source::from_byte(self.meta.tokenizer)
+    fn source(&self) -> Option<SketchSource> {
+        SketchSource::from_byte(self.meta.tokenizer)
     }
 
     /// Returns the header of every sketch of a minhash index.
@@ -152,11 +159,11 @@ impl Keys {
 
     /// Reports whether segments have a list for each value of the sketches.
     pub(crate) fn has_value_lists(&self) -> bool {
-        self.class == Class::Minhash && self.meta.version == u32::from(VERSION_VALUES)
+        self.class == OperatorClass::Minhash && self.meta.version == u32::from(VERSION_VALUES)
     }
 
     /// Returns the layout of the segments.
-    pub(crate) fn layout(&self) -> Layout {
+    pub(crate) fn layout(&self) -> SegmentLayout {
         let class_bits = if self.has_value_lists() {
             Some(value_lists::BITS)
         } else {
@@ -169,7 +176,7 @@ impl Keys {
         } else {
             Pieces::Coded
         };
-        Layout { payload: self.payload(), class_bits, pieces }
+        SegmentLayout { payload: self.payload(), class_bits, pieces }
     }
 
     /// Calls `each` with the items of a row. There is one item, or several if an array has many
@@ -194,7 +201,7 @@ impl Keys {
     }
 
     /// Fails if an item cannot belong to an index of this class.
-    pub(crate) fn check(&self, index: Index, block: u32, item: &Item<'_>) {
+    pub(crate) fn check(&self, index: OpenIndex, block: u32, item: &Item<'_>) {
         let right = if self.sets.is_some() {
             SetKeys::is_item(item.row, item.bytes)
         } else if self.grams.is_some() {
@@ -241,23 +248,23 @@ impl Keys {
         }
         let push = |signature| signatures.push(signature);
         match self.class {
-            Class::Bigint | Class::Uuid | Class::TextRuns => {
+            OperatorClass::Bigint | OperatorClass::Uuid | OperatorClass::TextRuns => {
                 bytes.chunks_exact(8).map(number).for_each(push);
             }
-            Class::Simhash => {
+            OperatorClass::Simhash => {
                 self.bands.of_simhash(&Simhash { header: self.simhash_header(), bits: bytes }, push);
             }
-            Class::Minhash if self.has_value_lists() => value_lists::signatures(bytes, push),
-            Class::Minhash => {
+            OperatorClass::Minhash if self.has_value_lists() => value_lists::signatures(bytes, push),
+            OperatorClass::Minhash => {
                 self.bands.of_minhash(&Minhash { header: self.minhash_header(), values: bytes }, push);
             }
             // Only `post` makes the signatures of a set or of a string.
-            Class::TextSet
-            | Class::ArraySet
-            | Class::VectorSet
-            | Class::BallSet
-            | Class::TextGrams
-            | Class::BallGrams => {}
+            OperatorClass::TextSet
+            | OperatorClass::ArraySet
+            | OperatorClass::VectorSet
+            | OperatorClass::BallSet
+            | OperatorClass::TextGrams
+            | OperatorClass::BallGrams => {}
         }
     }
 
@@ -287,8 +294,8 @@ impl Keys {
         let Meta { threshold, distance, bands, .. } = self.meta;
         let name = self.class.name();
         match self.class {
-            Class::Bigint | Class::Uuid => name.to_owned(),
-            Class::Simhash => {
+            OperatorClass::Bigint | OperatorClass::Uuid => name.to_owned(),
+            OperatorClass::Simhash => {
                 format!("{name}: {}; distance {distance}, {bands} blocks", self.simhash_header().describe())
             }
             _ if self.has_value_lists() => {

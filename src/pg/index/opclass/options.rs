@@ -5,23 +5,23 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use pgrx::pg_sys;
 
-use super::class::Class;
+use super::class::OperatorClass;
 use crate::pg::compat::option_at;
 use crate::pg::index::layout::format::PAGE;
-use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::query::decode::elements;
 use crate::pg::request::nearest::did_you_mean;
-use crate::pg::server::call::Call;
+use crate::pg::server::call::FunctionCall;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::guard::guard;
 use neardup_core::sketches::minhash::MOST_PERMUTATIONS;
-use neardup_core::sketches::wire::Source;
+use neardup_core::sketches::wire::SketchSource;
 
 /// The storage parameters of WITH (…), as the server keeps them.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Options {
+pub(crate) struct StorageOptions {
     vl_len_: i32,
     pending_limit: i32,
     distance: i32,
@@ -29,7 +29,7 @@ pub(crate) struct Options {
     threshold: f64,
 }
 
-impl Options {
+impl StorageOptions {
     /// The threshold of an index that gives none.
     const NO_THRESHOLD: f64 = 0.0;
     /// The limit of an index that gives none: [`Options::pending_limit`].
@@ -43,7 +43,7 @@ impl Options {
     };
 
     /// Returns the storage parameters of an index.
-    pub(crate) fn of(index: Index) -> Self {
+    pub(crate) fn of(index: OpenIndex) -> Self {
         // SAFETY: an open relation; its options, if it has any, were made by `parse`.
         unsafe {
             let options: *const Self = (*index.relation()).rd_options.cast();
@@ -80,10 +80,10 @@ impl Options {
 }
 
 /// Returns the number of pages of the pending area above which an insert flushes it.
-pub(crate) fn pending_pages(index: Index) -> u64 {
+pub(crate) fn pending_pages(index: OpenIndex) -> u64 {
     // SAFETY: an open index has its row of pg_index.
     let is_of_constraint = unsafe { (*(*index.relation()).rd_index).indisexclusion };
-    let kilobytes = Options::of(index).pending_limit(is_of_constraint);
+    let kilobytes = StorageOptions::of(index).pending_limit(is_of_constraint);
     (u64::from(kilobytes) << 10).div_ceil(PAGE as u64).max(1)
 }
 
@@ -92,7 +92,7 @@ static KIND: AtomicU32 = AtomicU32::new(0);
 /// Declares the storage parameters. Called once, when the library is loaded.
 pub(crate) fn define() {
     let lock = pg_sys::ShareUpdateExclusiveLock as pg_sys::LOCKMODE;
-    let default = Options::DEFAULT;
+    let default = StorageOptions::DEFAULT;
     // SAFETY: C strings that outlive the calls; the server copies them.
     unsafe {
         let kind = pg_sys::add_reloption_kind();
@@ -139,12 +139,12 @@ pub(crate) fn define() {
 pub(crate) unsafe extern "C-unwind" fn parse(options: pg_sys::Datum, validate: bool) -> *mut pg_sys::bytea {
     use pg_sys::relopt_type::{RELOPT_TYPE_INT, RELOPT_TYPE_REAL};
     let table = [
-        option_at(c"threshold", RELOPT_TYPE_REAL, offset_of!(Options, threshold)),
-        option_at(c"distance", RELOPT_TYPE_INT, offset_of!(Options, distance)),
-        option_at(c"pending_limit", RELOPT_TYPE_INT, offset_of!(Options, pending_limit)),
-        option_at(c"stop_signature_limit", RELOPT_TYPE_INT, offset_of!(Options, stop_signature_limit)),
+        option_at(c"threshold", RELOPT_TYPE_REAL, offset_of!(StorageOptions, threshold)),
+        option_at(c"distance", RELOPT_TYPE_INT, offset_of!(StorageOptions, distance)),
+        option_at(c"pending_limit", RELOPT_TYPE_INT, offset_of!(StorageOptions, pending_limit)),
+        option_at(c"stop_signature_limit", RELOPT_TYPE_INT, offset_of!(StorageOptions, stop_signature_limit)),
     ];
-    let (kind, size, count) = (KIND.load(Ordering::Relaxed), size_of::<Options>(), table.len() as i32);
+    let (kind, size, count) = (KIND.load(Ordering::Relaxed), size_of::<StorageOptions>(), table.len() as i32);
     // SAFETY: this is the outermost frame; the table describes the struct, whose size is given.
     unsafe {
         guard(|| {
@@ -194,7 +194,7 @@ pub(crate) struct ClassOptions {
 
 impl ClassOptions {
     /// Returns the options of an index.
-    pub(crate) fn of(index: Index) -> Self {
+    pub(crate) fn of(index: OpenIndex) -> Self {
         // SAFETY: an open index of one column, whose class has the options that `declare` declares,
         // so there is always a struct of options.
         unsafe {
@@ -214,8 +214,8 @@ impl ClassOptions {
 type IntOption = (&'static std::ffi::CStr, &'static std::ffi::CStr, i32, i32, i32, usize);
 
 /// Returns the numeric options of a class.
-fn int_options(class: Class) -> impl Iterator<Item = IntOption> {
-    let k = if class == Class::Simhash { 1 } else { 5 };
+fn int_options(class: OperatorClass) -> impl Iterator<Item = IntOption> {
+    let k = if class == OperatorClass::Simhash { 1 } else { 5 };
     let most = MOST_PERMUTATIONS as i32;
     let all = [
         (c"k", c"Words of a shingle.", k, 1, i32::from(u16::MAX), offset_of!(ClassOptions, k)),
@@ -227,33 +227,33 @@ fn int_options(class: Class) -> impl Iterator<Item = IntOption> {
         matches!(
             (class, name.to_bytes()),
             (_, b"k")
-                | (Class::Minhash, b"permutations")
-                | (Class::Minhash, b"seed")
-                | (Class::Simhash, b"bits")
+                | (OperatorClass::Minhash, b"permutations")
+                | (OperatorClass::Minhash, b"seed")
+                | (OperatorClass::Simhash, b"bits")
         )
     })
 }
 
 /// The values of the option `source`, with an empty element at the end.
 fn sources() -> [pg_sys::relopt_enum_elt_def; 8] {
-    let element = |name: &'static std::ffi::CStr, source: Source| pg_sys::relopt_enum_elt_def {
+    let element = |name: &'static std::ffi::CStr, source: SketchSource| pg_sys::relopt_enum_elt_def {
         string_val: name.as_ptr(),
         symbol_val: source as i32,
     };
     [
-        element(c"bits", Source::Bits),
-        element(c"words", Source::Words),
-        element(c"chars", Source::Chars),
-        element(c"whitespace", Source::Whitespace),
-        element(c"tokens", Source::Tokens),
-        element(c"numbers", Source::Numbers),
-        element(c"lexemes", Source::Lexemes),
+        element(c"bits", SketchSource::Bits),
+        element(c"words", SketchSource::Words),
+        element(c"chars", SketchSource::Chars),
+        element(c"whitespace", SketchSource::Whitespace),
+        element(c"tokens", SketchSource::Tokens),
+        element(c"numbers", SketchSource::Numbers),
+        element(c"lexemes", SketchSource::Lexemes),
         pg_sys::relopt_enum_elt_def::default(),
     ]
 }
 
 /// Declares the options of a class to the server. The server calls this for an index of the class.
-pub(crate) fn declare(call: Call, class: Class) -> pg_sys::Datum {
+pub(crate) fn declare(call: FunctionCall, class: OperatorClass) -> pg_sys::Datum {
     let sources = sources();
     // SAFETY: argument 0 is the server's list of options; C strings outlive the call; the server
     // keeps a reference to the list of sources, so the list is copied into memory that outlives
@@ -283,7 +283,7 @@ pub(crate) fn declare(call: Call, class: Class) -> pg_sys::Datum {
             c"source".as_ptr(),
             c"Of what the sketches are made.".as_ptr(),
             members,
-            Source::Words as i32,
+            SketchSource::Words as i32,
             c"Valid values are \"bits\", \"words\", \"chars\", \"whitespace\", \"tokens\", \"numbers\" and \"lexemes\".".as_ptr(),
             offset_of!(ClassOptions, source) as i32,
         );
@@ -293,8 +293,13 @@ pub(crate) fn declare(call: Call, class: Class) -> pg_sys::Datum {
 
 /// Fails if an index of this class, which has no use for them, has the storage parameters of
 /// sketches. `what` is what the class has in place of a threshold, `example` the option for it.
-pub(super) fn refuse_storage_parameters(index: Index, class: Class, what: &str, example: &str) -> Result<()> {
-    let storage = Options::of(index);
+pub(super) fn refuse_storage_parameters(
+    index: OpenIndex,
+    class: OperatorClass,
+    what: &str,
+    example: &str,
+) -> Result<()> {
+    let storage = StorageOptions::of(index);
     let name = class.name();
     if storage.threshold().is_some() {
         return Err(SqlError::parameter(format!("{name} has no storage parameter threshold")).hint(format!(
@@ -305,9 +310,9 @@ pub(super) fn refuse_storage_parameters(index: Index, class: Class, what: &str, 
 }
 
 /// Fails if an index of this class, which loses no answers, has a limit for signatures.
-pub(super) fn refuse_stop_limit(index: Index, class: Class) -> Result<()> {
+pub(super) fn refuse_stop_limit(index: OpenIndex, class: OperatorClass) -> Result<()> {
     let name = class.name();
-    if Options::of(index).stop_limit() > 0 {
+    if StorageOptions::of(index).stop_limit() > 0 {
         return Err(SqlError::parameter(format!(
             "{name} has no storage parameter stop_signature_limit: it would lose answers"
         ))

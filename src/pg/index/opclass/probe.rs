@@ -3,9 +3,9 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;
 
-use super::class::Class;
+use super::class::OperatorClass;
 use super::grams::GramProbe;
-use super::keys::Keys;
+use super::keys::ClassKeys;
 use super::sets::SetKeys;
 use super::sets::probe::{OUTSIDE, SetProbe, distance_of, step_of};
 use super::values::elements;
@@ -119,45 +119,45 @@ impl Probe {
     }
 }
 
-impl Keys {
+impl ClassKeys {
     /// Makes a probe of a condition of a query.
     ///
     /// # Safety
     /// `argument` has the right-hand type of the class's operator with this strategy number.
     pub(crate) unsafe fn probe(&self, strategy: u16, argument: Datum) -> Result<Probe> {
         match (self.class, strategy) {
-            (Class::Bigint | Class::Uuid, OVERLAPS) => {
+            (OperatorClass::Bigint | OperatorClass::Uuid, OVERLAPS) => {
                 // SAFETY: an array of the class's type: `&&` has the same type on both sides.
                 let signatures = unsafe { elements(self.class, argument)? };
                 Ok(if signatures.is_empty() {
                     Probe::Nothing
                 } else {
-                    Probe::Signatures { signatures, exact: self.class == Class::Bigint }
+                    Probe::Signatures { signatures, exact: self.class == OperatorClass::Bigint }
                 })
             }
-            (Class::Minhash, IN_BALL) => {
+            (OperatorClass::Minhash, IN_BALL) => {
                 // SAFETY: a ball, which is a varlena.
                 let ball = MinhashBall::parse(unsafe { varlena_bytes(argument) })?;
                 let most = self.meta.width.saturating_sub(ball.least_agreeing);
                 Ok(self.near_target(self.minhash_target(&ball.middle), most))
             }
-            (Class::Simhash, IN_BALL) => {
+            (OperatorClass::Simhash, IN_BALL) => {
                 // SAFETY: a ball, which is a varlena.
                 let ball = SimhashBall::parse(unsafe { varlena_bytes(argument) })?;
                 Ok(self.near_target(self.simhash_target(&ball.middle), ball.distance.into()))
             }
-            (Class::TextSet | Class::ArraySet | Class::VectorSet, IN_BALL)
-            | (Class::BallSet, IN_BALL | OVERLAPS) => {
+            (OperatorClass::TextSet | OperatorClass::ArraySet | OperatorClass::VectorSet, IN_BALL)
+            | (OperatorClass::BallSet, IN_BALL | OVERLAPS) => {
                 let sets = self.sets.as_ref().expect("of a class of sets");
                 // SAFETY: a ball, which is a varlena.
                 sets.probe(unsafe { varlena_bytes(argument) })
             }
-            (Class::TextGrams, IN_BALL) | (Class::BallGrams, OVERLAPS) => {
+            (OperatorClass::TextGrams, IN_BALL) | (OperatorClass::BallGrams, OVERLAPS) => {
                 let grams = self.grams.as_ref().expect("of a class of grams");
                 // SAFETY: a ball, which is a varlena.
                 grams.probe(unsafe { varlena_bytes(argument) })
             }
-            (Class::TextRuns, OVERLAPS) => {
+            (OperatorClass::TextRuns, OVERLAPS) => {
                 let runs = self.runs.as_ref().expect("of the class of runs");
                 // SAFETY: a query for runs, which is a varlena.
                 runs.probe(unsafe { varlena_bytes(argument) })
@@ -210,12 +210,12 @@ impl Keys {
         // SAFETY: the caller's promise; the argument is a varlena.
         let bytes = unsafe { varlena_bytes(argument) };
         match self.class {
-            Class::Minhash => Ok(self.minhash_target(&Minhash::parse(bytes)?)),
-            Class::Simhash => Ok(self.simhash_target(&Simhash::parse(bytes)?)),
-            Class::TextSet | Class::ArraySet | Class::VectorSet => {
+            OperatorClass::Minhash => Ok(self.minhash_target(&Minhash::parse(bytes)?)),
+            OperatorClass::Simhash => Ok(self.simhash_target(&Simhash::parse(bytes)?)),
+            OperatorClass::TextSet | OperatorClass::ArraySet | OperatorClass::VectorSet => {
                 self.sets.as_ref().expect("of a class of sets").target(bytes)
             }
-            Class::TextGrams => self.grams.as_ref().expect("of the class of grams").target(bytes),
+            OperatorClass::TextGrams => self.grams.as_ref().expect("of the class of grams").target(bytes),
             class => Err(SqlError::new(
                 PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
                 format!("{} knows no distance", class.name()),
@@ -284,7 +284,7 @@ impl Keys {
         match target {
             Target::Unlike => 0,
             Target::Sketch(target) if !row.has(HeapRow::EMPTY) => match self.class {
-                Class::Simhash => simhash::hamming(target, sketch),
+                OperatorClass::Simhash => simhash::hamming(target, sketch),
                 _ => self.meta.width - minhash::agreeing(target, sketch),
             },
             _ => self.farthest(),
@@ -294,7 +294,7 @@ impl Keys {
     /// Converts a number of differences to the distance that the operator returns.
     pub(crate) fn distance(&self, difference: u32) -> f64 {
         match self.class {
-            Class::Simhash => difference.into(),
+            OperatorClass::Simhash => difference.into(),
             _ if self.has_balls() => distance_of(difference),
             _ => minhash::distance(self.meta.width - difference, self.meta.width as u16),
         }

@@ -16,12 +16,12 @@ type Waiting = (u64, Option<Document>);
 
 /// Documents that wait until there are enough of them to use several threads.
 #[derive(Debug, Default)]
-pub(crate) struct Texts {
+pub(crate) struct WaitingTexts {
     waiting: Vec<Waiting>,
     bytes: usize,
 }
 
-impl Texts {
+impl WaitingTexts {
     /// The number of bytes that are processed at a time: some milliseconds of work for each thread.
     const BYTES: usize = 4 << 20;
     const ROWS: usize = 1 << 13;

@@ -4,7 +4,7 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
 use super::catalogue::{fields, rows};
-use super::class::{Class, class_of};
+use super::class::{OperatorClass, class_of};
 use super::probe::{DISTANCE, IN_BALL, OVERLAPS};
 use crate::pg::server::encoding;
 use crate::pg::server::error::SqlError;
@@ -49,7 +49,7 @@ impl Checked<'_> {
     }
 
     /// Checks the support functions and returns the class that they name.
-    fn functions(&self) -> Option<Class> {
+    fn functions(&self) -> Option<OperatorClass> {
         // SAFETY: the cache of pg_amproc.
         let functions: Vec<pg_sys::FormData_pg_amproc> =
             unsafe { rows(pg_sys::SysCacheIdentifier::AMPROCNUM, self.family) };
@@ -80,7 +80,7 @@ impl Checked<'_> {
     }
 
     /// Checks the operators of a class.
-    fn operators(&self, class: Class) -> bool {
+    fn operators(&self, class: OperatorClass) -> bool {
         // SAFETY: the cache of pg_amop.
         let operators: Vec<pg_sys::FormData_pg_amop> =
             unsafe { rows(pg_sys::SysCacheIdentifier::AMOPSTRATEGY, self.family) };
@@ -96,14 +96,16 @@ impl Checked<'_> {
             };
             let order = operator.amoppurpose as u8 == pg_sys::AMOP_ORDER;
             let known = match class {
-                Class::Bigint | Class::Uuid => strategy == OVERLAPS,
-                Class::Minhash
-                | Class::Simhash
-                | Class::TextSet
-                | Class::ArraySet
-                | Class::VectorSet
-                | Class::TextGrams => strategy == IN_BALL || strategy == DISTANCE,
-                Class::BallSet | Class::BallGrams | Class::TextRuns => strategy == OVERLAPS,
+                OperatorClass::Bigint | OperatorClass::Uuid => strategy == OVERLAPS,
+                OperatorClass::Minhash
+                | OperatorClass::Simhash
+                | OperatorClass::TextSet
+                | OperatorClass::ArraySet
+                | OperatorClass::VectorSet
+                | OperatorClass::TextGrams => strategy == IN_BALL || strategy == DISTANCE,
+                OperatorClass::BallSet | OperatorClass::BallGrams | OperatorClass::TextRuns => {
+                    strategy == OVERLAPS
+                }
             };
             if !known {
                 right = wrong("which this class does not know");

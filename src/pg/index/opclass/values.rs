@@ -3,7 +3,7 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
-use super::class::Class;
+use super::class::OperatorClass;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
@@ -57,9 +57,9 @@ pub(crate) struct StoredValue {
 ///
 /// # Safety
 /// `value` is an array of the class's type and not NULL.
-pub(crate) unsafe fn elements(class: Class, value: Datum) -> Result<Vec<u64>> {
+pub(crate) unsafe fn elements(class: OperatorClass, value: Datum) -> Result<Vec<u64>> {
     let (element, length, by_value, align) = match class {
-        Class::Uuid => (pg_sys::UUIDOID, 16, false, b'c'),
+        OperatorClass::Uuid => (pg_sys::UUIDOID, 16, false, b'c'),
         _ => (pg_sys::INT8OID, 8, true, b'd'),
     };
     let mut signatures = Vec::new();
@@ -82,7 +82,7 @@ pub(crate) unsafe fn elements(class: Class, value: Datum) -> Result<Vec<u64>> {
             if !*nulls.add(n) {
                 let element = *elements.add(n);
                 signatures.push(match class {
-                    Class::Uuid => {
+                    OperatorClass::Uuid => {
                         hash::hash_bytes(std::slice::from_raw_parts(element.cast_mut_ptr::<u8>(), 16))
                     }
                     _ => hash::mix(element.value() as u64),

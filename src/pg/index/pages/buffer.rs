@@ -4,9 +4,9 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys;
 
-use super::page::{Image, Page};
+use super::page::{Image, LockedPage};
 use crate::pg::compat;
-use crate::pg::index::layout::format::{Kind, NONE, PAGE, Tail};
+use crate::pg::index::layout::format::{NONE, PAGE, PageKind, Tail};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{SqlError, or_raise};
 use neardup_core::memory;
@@ -15,7 +15,7 @@ const _: () = assert!(PAGE == pg_sys::BLCKSZ as usize);
 
 /// An open index.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Index {
+pub(crate) struct OpenIndex {
     relation: pg_sys::Relation,
     strategy: pg_sys::BufferAccessStrategy,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Moved {
 /// The result of a read that may meet a page that has been reused.
 pub(crate) type Looked<T> = std::result::Result<T, Moved>;
 
-impl Index {
+impl OpenIndex {
     /// Wraps an index that the server has opened.
     ///
     /// # Safety
@@ -128,16 +128,16 @@ impl Index {
     }
 
     /// Pins a page and locks it for reading.
-    pub(crate) fn read(self, block: u32) -> Page {
+    pub(crate) fn read(self, block: u32) -> LockedPage {
         self.get(block, pg_sys::BUFFER_LOCK_SHARE)
     }
 
     /// Pins a page and locks it for writing.
-    pub(crate) fn write(self, block: u32) -> Page {
+    pub(crate) fn write(self, block: u32) -> LockedPage {
         self.get(block, pg_sys::BUFFER_LOCK_EXCLUSIVE)
     }
 
-    fn get(self, block: u32, lock: u32) -> Page {
+    fn get(self, block: u32, lock: u32) -> LockedPage {
         // A small allocation never fails by itself, so each read of a page checks whether memory is
         // short.
         or_raise(memory::suffices("reading an index"));
@@ -147,21 +147,21 @@ impl Index {
             let mode = pg_sys::ReadBufferMode::RBM_NORMAL;
             let buffer = pg_sys::ReadBufferExtended(self.relation, fork, block, mode, self.strategy);
             pg_sys::LockBuffer(buffer, lock as i32);
-            let page = Page::new(buffer);
+            let page = LockedPage::new(buffer);
             page.prefetch_tail();
             page
         }
     }
 
     /// Reads a page and returns it if it is the expected one.
-    pub(crate) fn expect(self, block: u32, kind: Kind, id: u64, number: u32) -> Looked<Page> {
+    pub(crate) fn expect(self, block: u32, kind: PageKind, id: u64, number: u32) -> Looked<LockedPage> {
         let page = self.read(block);
         page.is(kind, id, number).then_some(page).ok_or(Moved { block })
     }
 
     /// Returns a page that is not in use, locked for writing: a free page, or a new page at the
     /// end.
-    pub(crate) fn new_page(self) -> Page {
+    pub(crate) fn new_page(self) -> LockedPage {
         // SAFETY: an open relation. The free space map may name any block: only empty and deleted
         // pages are taken, and only if no other backend holds a lock on them.
         unsafe {
@@ -180,7 +180,7 @@ impl Index {
                     pg_sys::ReleaseBuffer(buffer);
                     continue;
                 }
-                let page = Page::new(buffer);
+                let page = LockedPage::new(buffer);
                 if page.is_free() {
                     return page;
                 }
@@ -189,7 +189,7 @@ impl Index {
     }
 
     /// Adds a new page at the end, locked for writing.
-    pub(crate) fn extend(self, fork: pg_sys::ForkNumber::Type) -> Page {
+    pub(crate) fn extend(self, fork: pg_sys::ForkNumber::Type) -> LockedPage {
         // SAFETY: an open relation; the invalid block number asks for a new page at the end.
         unsafe {
             let lock = pg_sys::ExclusiveLock as i32;
@@ -198,13 +198,13 @@ impl Index {
             let buffer = pg_sys::ReadBufferExtended(self.relation, fork, NONE, mode, self.strategy);
             pg_sys::LockBuffer(buffer, pg_sys::BUFFER_LOCK_EXCLUSIVE as i32);
             pg_sys::UnlockRelationForExtension(self.relation, lock);
-            Page::new(buffer)
+            LockedPage::new(buffer)
         }
     }
 
     /// Replaces the contents of a page of an index that is logged at the end. The page must be
     /// locked for writing.
-    pub(crate) fn rewrite(self, page: &Page, contents: &[u8]) {
+    pub(crate) fn rewrite(self, page: &LockedPage, contents: &[u8]) {
         // SAFETY: the buffer's own page, locked for writing, of a relation that no other backend
         // sees.
         unsafe {

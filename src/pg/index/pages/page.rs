@@ -4,16 +4,16 @@ use std::marker::PhantomData;
 
 use pgrx::pg_sys;
 
-use crate::pg::index::layout::format::{CONTENTS, HEADER, Kind, PAGE, Tail};
+use crate::pg::index::layout::format::{CONTENTS, HEADER, PAGE, PageKind, Tail};
 use neardup_core::simd::prefetch::prefetch;
 
 /// A pinned and locked page, released when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Page {
+pub(crate) struct LockedPage {
     pub(crate) buffer: pg_sys::Buffer,
 }
 
-impl Page {
+impl LockedPage {
     /// # Safety
     /// The buffer is pinned and locked, and this value takes over the pin and the lock.
     pub(crate) unsafe fn new(buffer: pg_sys::Buffer) -> Self {
@@ -58,7 +58,7 @@ impl Page {
 
     /// Reports whether the page may be reused.
     pub(crate) fn is_free(&self) -> bool {
-        self.is_new() || self.kind() == Some(Kind::Deleted)
+        self.is_new() || self.kind() == Some(PageKind::Deleted)
     }
 
     /// Returns the contents of the page.
@@ -72,18 +72,18 @@ impl Page {
     }
 
     /// Returns the kind of the page, or None if it is not a page of ours.
-    pub(crate) fn kind(&self) -> Option<Kind> {
+    pub(crate) fn kind(&self) -> Option<PageKind> {
         self.end().and_then(|_| self.tail().kind())
     }
 
     /// Reports whether this is the page with this kind, id and number.
-    pub(crate) fn is(&self, kind: Kind, id: u64, number: u32) -> bool {
+    pub(crate) fn is(&self, kind: PageKind, id: u64, number: u32) -> bool {
         let tail = self.tail();
         self.kind() == Some(kind) && tail.id == id && tail.number == number
     }
 }
 
-impl Drop for Page {
+impl Drop for LockedPage {
     fn drop(&mut self) {
         // After an error the server releases pins and locks itself.
         if !std::thread::panicking() {
@@ -97,7 +97,7 @@ impl Drop for Page {
 #[derive(Debug)]
 pub(crate) struct Image<'a> {
     start: *mut u8,
-    page: PhantomData<&'a mut Page>,
+    page: PhantomData<&'a mut LockedPage>,
 }
 
 impl Image<'_> {

@@ -4,9 +4,9 @@ use std::marker::PhantomData;
 
 use pgrx::pg_sys;
 
-use super::buffer::Index;
-use super::page::{Image, Page};
-use crate::pg::index::layout::format::{Kind, Tail};
+use super::buffer::OpenIndex;
+use super::page::{Image, LockedPage};
+use crate::pg::index::layout::format::{PageKind, Tail};
 use crate::pg::index::layout::items::HeapRow;
 
 /// One WAL record of changes to at most four pages. The changes happen when the record is
@@ -14,18 +14,18 @@ use crate::pg::index::layout::items::HeapRow;
 #[derive(Debug)]
 pub(crate) struct Record<'a> {
     state: *mut pg_sys::GenericXLogState,
-    pages: PhantomData<&'a Page>,
+    pages: PhantomData<&'a LockedPage>,
 }
 
 impl<'a> Record<'a> {
     /// Starts an empty record.
-    pub(crate) fn new(index: Index) -> Self {
+    pub(crate) fn new(index: OpenIndex) -> Self {
         // SAFETY: an open relation.
         Self { state: unsafe { pg_sys::GenericXLogStart(index.relation()) }, pages: PhantomData }
     }
 
     /// Changes a page that is locked for writing.
-    pub(crate) fn change(&mut self, page: &'a Page, change: impl FnOnce(&mut Image<'_>)) {
+    pub(crate) fn change(&mut self, page: &'a LockedPage, change: impl FnOnce(&mut Image<'_>)) {
         // SAFETY: the buffer stays locked at least as long as this record; the result is a copy of
         // its page that lives as long as the record.
         unsafe {
@@ -35,7 +35,12 @@ impl<'a> Record<'a> {
     }
 
     /// Initialises a page that is locked for writing as a new page.
-    pub(crate) fn initialise(&mut self, page: &'a Page, tail: Tail, change: impl FnOnce(&mut Image<'_>)) {
+    pub(crate) fn initialise(
+        &mut self,
+        page: &'a LockedPage,
+        tail: Tail,
+        change: impl FnOnce(&mut Image<'_>),
+    ) {
         // SAFETY: as in `change`.
         unsafe {
             let whole = pg_sys::GENERIC_XLOG_FULL_IMAGE as i32;
@@ -47,7 +52,7 @@ impl<'a> Record<'a> {
     /// Flags the rows at `places` of a page as dead, and clears `places`. The page must be locked
     /// for writing. Most pages that VACUUM visits have no such rows, and for these pages nothing is
     /// copied.
-    pub(crate) fn flag_dead(index: Index, page: &'a Page, places: &mut Vec<usize>) {
+    pub(crate) fn flag_dead(index: OpenIndex, page: &'a LockedPage, places: &mut Vec<usize>) {
         if places.is_empty() {
             return;
         }
@@ -88,7 +93,7 @@ pub(crate) enum Logging {
     AtEnd,
 }
 
-impl Index {
+impl OpenIndex {
     /// Writes a page with these contents, free or new, and returns its block.
     pub(crate) fn add(self, tail: Tail, contents: &[u8], logging: Logging) -> u32 {
         let page = match logging {
@@ -122,7 +127,7 @@ impl Index {
             let page = self.write(block);
             if !page.is_free() {
                 let mut record = Record::new(self);
-                record.initialise(&page, Tail::new(Kind::Deleted, 0, 0), |_| ());
+                record.initialise(&page, Tail::new(PageKind::Deleted, 0, 0), |_| ());
                 record.commit();
             }
             drop(page);

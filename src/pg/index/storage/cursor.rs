@@ -9,7 +9,7 @@ use crate::pg::index::layout::items::SignaturePair;
 use crate::pg::index::pages::buffer::Looked;
 
 /// The rows of one signature.
-pub(crate) enum Rows {
+pub(crate) enum RowsOfSignature {
     /// Rows from a list.
     Many(RoaringBitmap),
     /// Rows from pairs.
@@ -18,7 +18,7 @@ pub(crate) enum Rows {
     One(u32),
 }
 
-impl Rows {
+impl RowsOfSignature {
     /// Calls `each` with every row.
     pub(crate) fn each(&self, mut each: impl FnMut(u32)) {
         match self {
@@ -40,14 +40,14 @@ impl Rows {
 
 /// Iterates over the signatures of a segment. In a segment of lists, a frequent signature comes
 /// several times, each time with the next of its rows.
-pub(crate) enum Cursor<'a> {
+pub(crate) enum SegmentCursor<'a> {
     /// A segment of pairs.
     Pairs(PairCursor<'a>),
     /// A segment of lists.
     Lists(ListCursor<'a>),
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> SegmentCursor<'a> {
     /// Starts at the first signature.
     pub(crate) fn new(segment: &'a Segment) -> Self {
         match segment.layout.class_bits {
@@ -57,12 +57,14 @@ impl<'a> Cursor<'a> {
     }
 
     /// Returns the next signature with its rows.
-    pub(crate) fn next(&mut self) -> Looked<Option<(u64, Rows)>> {
+    pub(crate) fn next(&mut self) -> Looked<Option<(u64, RowsOfSignature)>> {
         match self {
             Self::Pairs(pairs) => pairs.next(),
             Self::Lists(lists) => {
                 let mut rows = Vec::new();
-                Ok(lists.next_of(|part| part.next(&mut rows))?.map(|signature| (signature, Rows::Few(rows))))
+                Ok(lists
+                    .next_of(|part| part.next(&mut rows))?
+                    .map(|signature| (signature, RowsOfSignature::Few(rows))))
             }
         }
     }
@@ -140,7 +142,7 @@ impl PairCursor<'_> {
         Ok(Some(SignaturePair::read(&self.pairs, self.at / SignaturePair::SIZE)))
     }
 
-    fn next(&mut self) -> Looked<Option<(u64, Rows)>> {
+    fn next(&mut self) -> Looked<Option<(u64, RowsOfSignature)>> {
         let Some(first) = self.peek()? else { return Ok(None) };
         let segment = self.segment;
         if self.last.is_some_and(|last| last >= first.signature) {
@@ -150,7 +152,7 @@ impl PairCursor<'_> {
         if let Some(list) = first.list() {
             self.at += SignaturePair::SIZE;
             let list = segment.list(list)?;
-            return Ok(Some((first.signature, Rows::Many(segment.rows_of(list)?))));
+            return Ok(Some((first.signature, RowsOfSignature::Many(segment.rows_of(list)?))));
         }
         let corrupted = || {
             segment.index.corrupted(segment.about.root, "a signature has rows that the segment has not");
@@ -160,7 +162,7 @@ impl PairCursor<'_> {
         }
         self.at += SignaturePair::SIZE;
         if self.peek()?.is_none_or(|next| next.signature != first.signature) {
-            return Ok(Some((first.signature, Rows::One(first.row))));
+            return Ok(Some((first.signature, RowsOfSignature::One(first.row))));
         }
         let mut few = vec![first.row];
         while let Some(pair) = self.peek()?.filter(|pair| pair.signature == first.signature) {
@@ -170,7 +172,7 @@ impl PairCursor<'_> {
             few.push(pair.row);
             self.at += SignaturePair::SIZE;
         }
-        Ok(Some((first.signature, Rows::Few(few))))
+        Ok(Some((first.signature, RowsOfSignature::Few(few))))
     }
 
     fn next_count(&mut self) -> Looked<Option<(u64, u64)>> {

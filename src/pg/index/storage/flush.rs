@@ -1,19 +1,19 @@
 //! Makes a segment of the pending pages.
 
 use super::maintenance::{Change, Maintenance, budget, sure};
-use super::pending::{self, Pages};
-use super::sort::Sorter;
-use super::writer::Writer;
+use super::pending::{self, PendingPages};
+use super::sort::PairSorter;
+use super::writer::SegmentWriter;
 use super::{choice, order};
 use crate::pg::index::layout::format::{MOST_SEGMENTS, Meta, NONE};
 use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::opclass::keys::ClassKeys;
 use crate::pg::index::opclass::options;
 use crate::pg::index::opclass::posted::Posted;
 use crate::pg::index::opclass::sets::Settled;
 use crate::pg::index::opclass::sets::item::SetItem;
-use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::index::pages::record::Logging;
 use crate::pg::server::error::Result;
 use neardup_core::joins::search::sample::TokenSample;
@@ -34,16 +34,16 @@ impl Maintenance {
         if meta.head == NONE || meta.head == meta.tail {
             return Ok(());
         }
-        let mut keys = Keys::of(index, &meta);
+        let mut keys = ClassKeys::of(index, &meta);
         let settled = settle(index, &meta, &keys)?;
         if let Some(settled) = &settled {
-            keys = Keys::of(index, settled);
+            keys = ClassKeys::of(index, settled);
         }
-        let mut writer = Writer::new(index, Logging::Now, self.reserve(), keys.layout(), budget() / 4);
-        let mut sorter = Sorter::new(budget() / 2);
+        let mut writer = SegmentWriter::new(index, Logging::Now, self.reserve(), keys.layout(), budget() / 4);
+        let mut sorter = PairSorter::new(budget() / 2);
         let mut posted = Posted::default();
         let mut blocks = Vec::new();
-        let mut pages = Pages::full(index, &meta);
+        let mut pages = PendingPages::full(index, &meta);
         while let Some((block, contents)) = sure(index, pages.next()) {
             for item in pending::items(index, block, &contents) {
                 if item.row.has(HeapRow::DEAD) {
@@ -77,7 +77,7 @@ impl Maintenance {
 }
 
 /// Flushes the pending area if it is full, and merges small segments. Called after an insert.
-pub(crate) fn after_insert(index: Index) -> Result<()> {
+pub(crate) fn after_insert(index: OpenIndex) -> Result<()> {
     let Some(maintenance) = Maintenance::begin_if_free(index) else { return Ok(()) };
     // Another backend may just have flushed the pending area.
     let limit = options::pending_pages(index);
@@ -94,12 +94,12 @@ const COUNTED: u64 = 30_000;
 /// Settles an index of sets by its pending rows if nothing was settled before. Returns the
 /// metapage, which is published with the first segment. Until then nothing refers to the pages of
 /// the order.
-fn settle(index: Index, meta: &Meta, keys: &Keys) -> Result<Option<Meta>> {
+fn settle(index: OpenIndex, meta: &Meta, keys: &ClassKeys) -> Result<Option<Meta>> {
     let Some(sets) = keys.sets.as_ref().filter(|sets| sets.settled.is_none()) else { return Ok(None) };
     let mut sample = TokenSample::new()?;
     let mut counted = 0;
     let mut tokens = Vec::new();
-    let mut pages = Pages::full(index, meta);
+    let mut pages = PendingPages::full(index, meta);
     while counted < COUNTED
         && let Some((block, contents)) = sure(index, pages.next())
     {

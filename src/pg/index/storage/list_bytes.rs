@@ -8,7 +8,7 @@ use neardup_core::error::Error;
 use neardup_core::leb128;
 
 /// A source of lists.
-pub(crate) trait Source {
+pub(crate) trait ListSource {
     /// Returns the number of bits of a class and the number of lists: the parts, and one more list
     /// after them.
     fn shape(&self) -> (u32, u32);
@@ -33,7 +33,7 @@ pub(crate) trait Source {
     fn failed(&self, error: Error) -> !;
 }
 
-impl Source for Segment {
+impl ListSource for Segment {
     fn shape(&self) -> (u32, u32) {
         (self.class_bits(), self.about.lists)
     }
@@ -69,7 +69,7 @@ impl Source for Segment {
 }
 
 /// The bytes of a part, read page by page.
-pub(super) struct Stream<'a, S> {
+pub(super) struct PartBytes<'a, S> {
     pub(super) source: &'a S,
     /// The offset after the bytes of the current page, and the end of the part.
     next: u64,
@@ -78,7 +78,7 @@ pub(super) struct Stream<'a, S> {
     pub(super) at: usize,
 }
 
-impl<'a, S: Source> Stream<'a, S> {
+impl<'a, S: ListSource> PartBytes<'a, S> {
     pub(super) fn new(source: &'a S, list: List) -> Self {
         let (next, end) = (list.offset, list.offset + u64::from(list.length));
         Self { source, next, end, page: Vec::new(), at: 0 }

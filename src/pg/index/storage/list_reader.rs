@@ -2,7 +2,7 @@
 
 mod plain;
 
-use super::list_bytes::{Source, Stream};
+use super::list_bytes::{ListSource, PartBytes};
 use super::lists::{PIECE, PLAIN, bits_of_parts};
 use super::segment::{COLLECTING, Segment};
 use crate::pg::index::layout::format::Pieces;
@@ -30,7 +30,7 @@ struct PieceHead {
 
 /// Iterates over the pieces of a part.
 pub(crate) struct PartReader<'a, S = Segment> {
-    stream: Stream<'a, S>,
+    stream: PartBytes<'a, S>,
     /// The class of the last piece that was read or skipped, or at first the first class of the
     /// part. Then the end of the part's range of classes.
     class: u64,
@@ -54,19 +54,19 @@ pub(crate) struct PartReader<'a, S = Segment> {
 
 /// Returns the number of lower bits of a class. Its upper bits are the number of the part that it
 /// belongs to.
-fn lower_bits(source: &impl Source) -> u32 {
+fn lower_bits(source: &impl ListSource) -> u32 {
     let (class_bits, lists) = source.shape();
     class_bits - bits_of_parts(lists, class_bits).unwrap_or(0)
 }
 
-impl<'a, S: Source> PartReader<'a, S> {
+impl<'a, S: ListSource> PartReader<'a, S> {
     /// Opens part `n`, or the list after the parts.
     pub(crate) fn open(source: &'a S, n: u32) -> Looked<Self> {
         let shift = lower_bits(source);
         let list = source.entry(n)?;
         let (class, end) = (u64::from(n) << shift, (u64::from(n) + 1) << shift);
         Ok(Self {
-            stream: Stream::new(source, list),
+            stream: PartBytes::new(source, list),
             class,
             end,
             is_first: true,

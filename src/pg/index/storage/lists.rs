@@ -63,7 +63,7 @@ pub(super) fn bits_of_parts(lists: u32, class_bits: u32) -> Option<u32> {
 }
 
 /// A destination for bytes that are written.
-pub(super) trait Store {
+pub(super) trait ByteStore {
     /// Appends bytes.
     fn push(&mut self, bytes: &[u8]) -> Result<()>;
 
@@ -71,7 +71,7 @@ pub(super) trait Store {
     fn len(&self) -> u64;
 }
 
-impl Store for Spool {
+impl ByteStore for Spool {
     fn push(&mut self, bytes: &[u8]) -> Result<()> {
         Spool::push(self, bytes)
     }
@@ -119,7 +119,7 @@ fn write_piece(
 }
 
 /// Collects the lists of a segment.
-pub(super) struct Lists<S> {
+pub(super) struct SegmentLists<S> {
     pieces: Pieces,
     class_bits: u32,
     part_bits: u32,
@@ -144,7 +144,7 @@ pub(super) struct Lists<S> {
     pub bytes: S,
 }
 
-impl<S: Store> Lists<S> {
+impl<S: ByteStore> SegmentLists<S> {
     /// Starts the lists of a segment with about `postings` postings, whose classes have
     /// `class_bits` bits. The list directory and the bytes of the lists are written to the stores
     /// in the array.

@@ -5,17 +5,17 @@ use pgrx::pg_sys;
 
 use crate::pg::index::layout::format::{Descriptor, Meta};
 use crate::pg::index::layout::meta::{Directory, Lock};
-use crate::pg::index::pages::buffer::{Index, Looked};
+use crate::pg::index::pages::buffer::{Looked, OpenIndex};
 
 /// The right to flush, merge or vacuum an index; no other backend has it at the same time.
 pub(crate) struct Maintenance {
-    pub(super) index: Index,
+    pub(super) index: OpenIndex,
     _lock: Lock,
 }
 
 /// Returns the result of a read under the maintenance lock. Pages cannot move while this backend
 /// holds the lock, so a moved page is corrupted.
-pub(crate) fn sure<T>(index: Index, looked: Looked<T>) -> T {
+pub(crate) fn sure<T>(index: OpenIndex, looked: Looked<T>) -> T {
     looked.unwrap_or_else(|moved| index.corrupted(moved.block, "this page is not what refers to it says"))
 }
 
@@ -38,12 +38,12 @@ pub(super) struct Change {
 
 impl Maintenance {
     /// Waits until no other backend maintains the index.
-    pub(crate) fn begin(index: Index) -> Self {
+    pub(crate) fn begin(index: OpenIndex) -> Self {
         Self { index, _lock: Lock::maintenance(index) }
     }
 
     /// Returns `None` if another backend maintains the index.
-    pub(super) fn begin_if_free(index: Index) -> Option<Self> {
+    pub(super) fn begin_if_free(index: OpenIndex) -> Option<Self> {
         Lock::maintenance_if_free(index).map(|lock| Self { index, _lock: lock })
     }
 

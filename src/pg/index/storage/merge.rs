@@ -8,21 +8,21 @@ use std::ops::Range;
 use roaring::RoaringBitmap;
 
 use super::choice;
-use super::cursor::{Cursor, Rows};
+use super::cursor::{RowsOfSignature, SegmentCursor};
 use super::grouped::{PLACES, place_of_size};
 use super::maintenance::{Change, Maintenance, budget, sure};
 use super::segment::Segment;
-use super::writer::Writer;
+use super::writer::SegmentWriter;
 use crate::pg::index::layout::format::{Descriptor, Pieces};
 use crate::pg::index::layout::items::{HeapRow, rows_per_page};
 use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::opclass::keys::Keys;
+use crate::pg::index::opclass::keys::ClassKeys;
 use crate::pg::index::pages::record::Logging;
 use crate::pg::server::error::Result;
 use neardup_core::memory;
 
 /// A segment that is merged.
-struct Source {
+struct MergedSegment {
     segment: Segment,
     /// The numbers of its dead rows.
     dead: RoaringBitmap,
@@ -42,9 +42,9 @@ struct MergedRows {
     base: u32,
 }
 
-impl Source {
+impl MergedSegment {
     /// Finds the runs of rows of the same place, and the dead rows.
-    fn find_runs(&mut self, keys: &Keys) -> Result<()> {
+    fn find_runs(&mut self, keys: &ClassKeys) -> Result<()> {
         for n in 0..self.segment.about.row_pages {
             let (first, contents) = sure(self.segment.index, self.segment.row_page(n));
             for (row, bytes) in (first..).zip(contents.chunks_exact(HeapRow::SIZE + keys.payload())) {
@@ -78,7 +78,13 @@ impl Source {
     }
 
     /// Gives the rows of a run that are not dead to a writer.
-    fn copy(&mut self, place: usize, rows: Range<u32>, keys: &Keys, writer: &mut Writer) -> Result<()> {
+    fn copy(
+        &mut self,
+        place: usize,
+        rows: Range<u32>,
+        keys: &ClassKeys,
+        writer: &mut SegmentWriter,
+    ) -> Result<()> {
         if rows.is_empty() {
             return Ok(());
         }
@@ -148,14 +154,14 @@ impl Maintenance {
 
     fn merge(&self, directory: &Directory, chosen: &[Descriptor]) -> Result<()> {
         let index = self.index;
-        let keys = Keys::of(index, &directory.meta);
+        let keys = ClassKeys::of(index, &directory.meta);
         let reading = index.in_bulk();
         let by_groups = keys.layout().pieces == Pieces::Grouped;
-        let mut writer = Writer::new(index, Logging::Now, self.reserve(), keys.layout(), budget() / 4);
+        let mut writer = SegmentWriter::new(index, Logging::Now, self.reserve(), keys.layout(), budget() / 4);
         let mut sources = Vec::new();
         for &about in chosen {
             let segment = sure(index, Segment::open(reading, about, keys.layout()));
-            let mut source = Source { segment, dead: RoaringBitmap::new(), runs: Vec::new() };
+            let mut source = MergedSegment { segment, dead: RoaringBitmap::new(), runs: Vec::new() };
             if by_groups {
                 source.find_runs(&keys)?;
             } else {
@@ -174,9 +180,10 @@ impl Maintenance {
         }
         if writer.rows() > 0 {
             writer.end_rows(chosen.iter().map(|segment| segment.postings).sum())?;
-            let mut cursors: Vec<_> = sources.iter().map(|source| Cursor::new(&source.segment)).collect();
+            let mut cursors: Vec<_> =
+                sources.iter().map(|source| SegmentCursor::new(&source.segment)).collect();
             let mut heads = BinaryHeap::new();
-            let mut groups: Vec<Option<Rows>> = Vec::new();
+            let mut groups: Vec<Option<RowsOfSignature>> = Vec::new();
             for (n, cursor) in cursors.iter_mut().enumerate() {
                 groups.push(None);
                 if let Some((signature, rows)) = sure(index, cursor.next()) {

@@ -4,8 +4,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::pg::index::layout::format::{CONTENTS, Kind, Meta, NONE, Tail};
-use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::layout::format::{CONTENTS, Meta, NONE, PageKind, Tail};
+use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::index::pages::record::Logging;
 use crate::pg::server::error::or_raise;
 use neardup_core::joins::set_index::token_order::TokenOrder;
@@ -24,7 +24,7 @@ const MOST_BYTES: usize = 6 * TokenOrder::MOST;
 
 /// Writes an order, and returns its first block and its hash. Nothing refers to these pages yet.
 pub(crate) fn write(
-    index: Index,
+    index: OpenIndex,
     order: &TokenOrder,
     logging: Logging,
 ) -> neardup_core::error::Result<(u32, u64)> {
@@ -35,13 +35,13 @@ pub(crate) fn write(
     for n in (0..pages).rev() {
         pgrx::check_for_interrupts!();
         let contents = &bytes[n * CONTENTS..bytes.len().min((n + 1) * CONTENTS)];
-        next = index.add(Tail { next, ..Tail::new(Kind::Order, 0, n as u32) }, contents, logging);
+        next = index.add(Tail { next, ..Tail::new(PageKind::Order, 0, n as u32) }, contents, logging);
     }
     Ok((next, TokenOrder::hash(&bytes)))
 }
 
 /// Calls `each` with every block of the order and its contents.
-fn for_each_page(index: Index, meta: &Meta, mut each: impl FnMut(u32, &[u8])) {
+fn for_each_page(index: OpenIndex, meta: &Meta, mut each: impl FnMut(u32, &[u8])) {
     let (mut block, mut number) = (meta.order, 0);
     while block != NONE {
         pgrx::check_for_interrupts!();
@@ -49,7 +49,7 @@ fn for_each_page(index: Index, meta: &Meta, mut each: impl FnMut(u32, &[u8])) {
             index.corrupted(0, &format!("it refers to block {block}, behind the end"));
         }
         // Pages of an order stay in place as long as the index has its files.
-        let Ok(page) = index.expect(block, Kind::Order, 0, number) else {
+        let Ok(page) = index.expect(block, PageKind::Order, 0, number) else {
             index.corrupted(block, "this page is not part of the order of tokens");
         };
         each(block, page.contents());
@@ -62,14 +62,14 @@ fn for_each_page(index: Index, meta: &Meta, mut each: impl FnMut(u32, &[u8])) {
 }
 
 /// Lists the blocks of the order of an index.
-pub(crate) fn blocks(index: Index, meta: &Meta) -> Vec<u32> {
+pub(crate) fn blocks(index: OpenIndex, meta: &Meta) -> Vec<u32> {
     let mut blocks = Vec::new();
     for_each_page(index, meta, |block, _| blocks.push(block));
     blocks
 }
 
 /// Returns the order of tokens of an index that has one, from memory if the backend keeps it there.
-pub(crate) fn load(index: Index, meta: &Meta) -> Rc<TokenOrder> {
+pub(crate) fn load(index: OpenIndex, meta: &Meta) -> Rc<TokenOrder> {
     let known = ORDERS.with_borrow(|orders| {
         orders.iter().find(|(hash, _)| *hash == meta.seed).map(|(_, order)| Rc::clone(order))
     });
@@ -86,7 +86,7 @@ pub(crate) fn load(index: Index, meta: &Meta) -> Rc<TokenOrder> {
 }
 
 /// Reads the order of an index from its pages.
-pub(crate) fn read(index: Index, meta: &Meta) -> TokenOrder {
+pub(crate) fn read(index: OpenIndex, meta: &Meta) -> TokenOrder {
     let mut bytes = Vec::new();
     for_each_page(index, meta, |_, contents| {
         or_raise(memory::extend(&mut bytes, contents, "reading the order of tokens"));

@@ -1,15 +1,15 @@
 //! The pending area: a chain of pages with items in order of insertion.
 
 use crate::pg::compat::vacuum_delay;
-use crate::pg::index::layout::format::{CONTENTS, Kind, Meta, NONE, Tail};
+use crate::pg::index::layout::format::{CONTENTS, Meta, NONE, PageKind, Tail};
 use crate::pg::index::layout::items::{HeapRow, Item};
 use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::pages::buffer::{Index, Looked, Moved};
-use crate::pg::index::pages::page::{Image, Page};
+use crate::pg::index::pages::buffer::{Looked, Moved, OpenIndex};
+use crate::pg::index::pages::page::{Image, LockedPage};
 use crate::pg::index::pages::record::Record;
 
 /// Appends an item. Reports whether a page was added to the area.
-pub(crate) fn append(index: Index, mut meta: Meta, item: Item<'_>) -> bool {
+pub(crate) fn append(index: OpenIndex, mut meta: Meta, item: Item<'_>) -> bool {
     loop {
         pgrx::check_for_interrupts!();
         if meta.tail != NONE {
@@ -37,7 +37,7 @@ pub(crate) fn append(index: Index, mut meta: Meta, item: Item<'_>) -> bool {
 
 /// Adds an empty page after the last page if the last page has any items, so that a flush takes
 /// these items, too.
-pub(crate) fn rotate(index: Index) {
+pub(crate) fn rotate(index: OpenIndex) {
     loop {
         pgrx::check_for_interrupts!();
         let meta = Directory::read(index).meta;
@@ -59,13 +59,13 @@ pub(crate) fn rotate(index: Index) {
     }
 }
 
-fn is_last(page: &Page, meta: &Meta) -> bool {
-    page.is(Kind::Pending, meta.tail_sequence, 0) && page.tail().next == NONE
+fn is_last(page: &LockedPage, meta: &Meta) -> bool {
+    page.is(PageKind::Pending, meta.tail_sequence, 0) && page.tail().next == NONE
 }
 
 /// Fails if the last page is past the end of the index. Without this check, the server would look
 /// for a file that does not exist.
-fn check_tail(index: Index, meta: &Meta) {
+fn check_tail(index: OpenIndex, meta: &Meta) {
     if !index.has(meta.tail) {
         index.corrupted(0, &format!("it refers to block {}, behind the end", meta.tail));
     }
@@ -73,7 +73,7 @@ fn check_tail(index: Index, meta: &Meta) {
 
 /// Returns the current metapage, after the last page that `before` names turned out to be no longer
 /// the last one.
-fn moved_on(index: Index, before: Meta) -> Meta {
+fn moved_on(index: OpenIndex, before: Meta) -> Meta {
     let now = Directory::read(index).meta;
     if (now.tail, now.tail_sequence) == (before.tail, before.tail_sequence) {
         index.corrupted(now.tail, "this is not the last pending page");
@@ -88,7 +88,7 @@ fn put(image: &mut Image<'_>, used: usize, item: Item<'_>) {
 
 /// Adds a page to the chain that `seen` describes, with `item` if there is one. If the chain has
 /// changed meanwhile, returns the current metapage instead.
-fn grow(index: Index, seen: &Meta, item: Option<Item<'_>>) -> Result<(), Meta> {
+fn grow(index: OpenIndex, seen: &Meta, item: Option<Item<'_>>) -> Result<(), Meta> {
     let metapage = index.write(0);
     let mut now = Directory::of(index, &metapage);
     if (now.meta.tail, now.meta.tail_sequence) != (seen.tail, seen.tail_sequence) {
@@ -110,7 +110,7 @@ fn grow(index: Index, seen: &Meta, item: Option<Item<'_>>) -> Result<(), Meta> {
     if let Some(last) = &last {
         record.change(last, |image| image.set_tail(Tail { next: now.meta.tail, ..last.tail() }));
     }
-    record.initialise(&page, Tail::new(Kind::Pending, now.meta.tail_sequence, 0), |image| {
+    record.initialise(&page, Tail::new(PageKind::Pending, now.meta.tail_sequence, 0), |image| {
         if let Some(item) = item {
             put(image, 0, item);
         }
@@ -121,28 +121,28 @@ fn grow(index: Index, seen: &Meta, item: Option<Item<'_>>) -> Result<(), Meta> {
 
 /// Visits the pages of the chain from the first one on: either only the pages before the last page
 /// that the metapage names, or all pages, including those that are added meanwhile.
-pub(crate) struct Pages {
-    index: Index,
+pub(crate) struct PendingPages {
+    index: OpenIndex,
     next: u32,
     sequence: u64,
     end: Option<u32>,
 }
 
-impl Pages {
+impl PendingPages {
     /// Visits all pages.
-    pub(crate) fn all(index: Index, meta: &Meta) -> Self {
+    pub(crate) fn all(index: OpenIndex, meta: &Meta) -> Self {
         Self { index, next: meta.head, sequence: meta.head_sequence, end: None }
     }
 
     /// Visits all pages before the last one.
-    pub(crate) fn full(index: Index, meta: &Meta) -> Self {
+    pub(crate) fn full(index: OpenIndex, meta: &Meta) -> Self {
         Self { end: Some(meta.tail), ..Self::all(index, meta) }
     }
 
     /// Returns the block and the contents of the next page.
     pub(crate) fn next(&mut self) -> Looked<Option<(u32, Vec<u8>)>> {
         let Some(block) = self.step()? else { return Ok(None) };
-        let page = self.index.expect(block, Kind::Pending, self.sequence - 1, 0)?;
+        let page = self.index.expect(block, PageKind::Pending, self.sequence - 1, 0)?;
         self.next = page.tail().next;
         Ok(Some((block, page.contents().to_vec())))
     }
@@ -165,7 +165,7 @@ impl Pages {
         vacuum_delay();
         let Some(block) = self.step()? else { return Ok(None) };
         let page = self.index.write(block);
-        if !page.is(Kind::Pending, self.sequence - 1, 0) {
+        if !page.is(PageKind::Pending, self.sequence - 1, 0) {
             return Err(Moved { block });
         }
         self.next = page.tail().next;
@@ -188,7 +188,7 @@ impl Pages {
 }
 
 /// Lists the items of a page.
-pub(crate) fn items(index: Index, block: u32, contents: &[u8]) -> impl Iterator<Item = Item<'_>> {
+pub(crate) fn items(index: OpenIndex, block: u32, contents: &[u8]) -> impl Iterator<Item = Item<'_>> {
     let mut rest = contents;
     std::iter::from_fn(move || {
         if rest.is_empty() {

@@ -4,10 +4,12 @@ use roaring::RoaringBitmap;
 
 use super::lists;
 use crate::pg::compat::vacuum_delay;
-use crate::pg::index::layout::format::{CONTENTS, Descriptor, Extent, Kind, Layout, List, NONE, RootHead};
+use crate::pg::index::layout::format::{
+    CONTENTS, Descriptor, Extent, List, NONE, PageKind, RootHead, SegmentLayout,
+};
 use crate::pg::index::layout::items::{HeapRow, SignaturePair, number, rows_per_page};
-use crate::pg::index::pages::buffer::{Index, Looked, Moved};
-use crate::pg::index::pages::page::Page;
+use crate::pg::index::pages::buffer::{Looked, Moved, OpenIndex};
+use crate::pg::index::pages::page::LockedPage;
 use crate::pg::index::pages::record::Record;
 use crate::pg::server::error::or_raise;
 use neardup_core::memory;
@@ -19,7 +21,7 @@ pub(crate) const COLLECTING: &str = "collecting rows of an index";
 #[derive(Debug)]
 pub(crate) struct Segment {
     /// The index.
-    pub index: Index,
+    pub index: OpenIndex,
     /// The descriptor of the segment in the directory.
     pub about: Descriptor,
     /// The blocks of the segment's root.
@@ -27,7 +29,7 @@ pub(crate) struct Segment {
     /// The runs of blocks that hold the segment's numbered pages.
     pub extents: Vec<Extent>,
     /// The layout of the segment.
-    pub(super) layout: Layout,
+    pub(super) layout: SegmentLayout,
     /// The number of the first page in each extent.
     numbers: Vec<u32>,
     /// The first signature of every `step`-th signature page.
@@ -37,7 +39,7 @@ pub(crate) struct Segment {
 
 impl Segment {
     /// Reads the root of a segment.
-    pub(crate) fn open(index: Index, about: Descriptor, layout: Layout) -> Looked<Self> {
+    pub(crate) fn open(index: OpenIndex, about: Descriptor, layout: SegmentLayout) -> Looked<Self> {
         let blocks = index.blocks_now();
         let mut segment = Self {
             index,
@@ -57,7 +59,7 @@ impl Segment {
                 index.corrupted(0, &format!("it refers to block {block}, behind the end"));
             }
             let n = segment.roots.len();
-            let page = index.expect(block, Kind::Root, about.id, n as u32)?;
+            let page = index.expect(block, PageKind::Root, about.id, n as u32)?;
             let bytes = page.contents();
             let head = RootHead::read(bytes.get(..RootHead::SIZE).unwrap_or(&[0; RootHead::SIZE]));
             let (fences, extents) = (head.fences as usize, head.extents as usize);
@@ -124,13 +126,13 @@ impl Segment {
         self.extents[n].start + (number - self.numbers[n])
     }
 
-    pub(super) fn page(&self, number: u32, kind: Kind) -> Looked<Page> {
+    pub(super) fn page(&self, number: u32, kind: PageKind) -> Looked<LockedPage> {
         self.index.expect(self.block(number), kind, self.about.id, number)
     }
 
     /// Returns signature page `n`.
-    pub(crate) fn signature_page(&self, n: u32) -> Looked<Page> {
-        let page = self.page(self.about.row_pages + n, Kind::Signatures)?;
+    pub(crate) fn signature_page(&self, n: u32) -> Looked<LockedPage> {
+        let page = self.page(self.about.row_pages + n, PageKind::Signatures)?;
         let length = page.contents().len();
         if length == 0 || !length.is_multiple_of(SignaturePair::SIZE) {
             self.index.corrupted(page.block(), "a signature page has no whole number of pairs");
@@ -164,7 +166,7 @@ impl Segment {
         if n >= self.about.lists {
             self.index.corrupted(self.about.root, "a signature has a list that the segment has not");
         }
-        let page = self.page(first + n / List::PER_PAGE as u32, Kind::ListDirectory)?;
+        let page = self.page(first + n / List::PER_PAGE as u32, PageKind::ListDirectory)?;
         let at = (n as usize % List::PER_PAGE) * List::SIZE;
         let Some(entry) = page.contents().get(at..at + List::SIZE) else {
             self.index.corrupted(page.block(), "a list is missing in the list directory");
@@ -177,8 +179,8 @@ impl Segment {
     }
 
     /// Returns the page that has the byte at `offset` of the lists.
-    pub(super) fn list_page(&self, offset: u64) -> Looked<Page> {
-        self.page(self.list_page_number(offset), Kind::Lists)
+    pub(super) fn list_page(&self, offset: u64) -> Looked<LockedPage> {
+        self.page(self.list_page_number(offset), PageKind::Lists)
     }
 
     fn list_page_number(&self, offset: u64) -> u32 {
@@ -196,7 +198,7 @@ impl Segment {
         let mut block = self.about.root;
         while bytes.len() < list.length as usize {
             pgrx::check_for_interrupts!();
-            let page = self.page(number, Kind::Lists)?;
+            let page = self.page(number, PageKind::Lists)?;
             block = page.block();
             let contents = page.contents();
             let end = contents.len().min(at + list.length as usize - bytes.len());
@@ -226,13 +228,13 @@ impl Segment {
     ) -> Looked<()> {
         let per_page = rows_per_page(self.layout.payload) as u32;
         let width = HeapRow::SIZE + self.layout.payload;
-        let mut here: Option<(u32, Page)> = None;
+        let mut here: Option<(u32, LockedPage)> = None;
         for row in rows {
             let wanted = row / per_page;
             if here.as_ref().is_none_or(|(n, _)| *n != wanted) {
                 drop(here.take());
                 pgrx::check_for_interrupts!();
-                here = Some((wanted, self.page(wanted, Kind::Rows)?));
+                here = Some((wanted, self.page(wanted, PageKind::Rows)?));
             }
             let page = &here.as_ref().expect("just read").1;
             let at = (row % per_page) as usize * width;
@@ -252,7 +254,7 @@ impl Segment {
     /// Returns a copy of row page `n`, and the number of its first row.
     pub(crate) fn row_page(&self, n: u32) -> Looked<(u32, Vec<u8>)> {
         pgrx::check_for_interrupts!();
-        let page = self.page(n, Kind::Rows)?;
+        let page = self.page(n, PageKind::Rows)?;
         let (width, per_page) =
             (HeapRow::SIZE + self.layout.payload, rows_per_page(self.layout.payload) as u32);
         let rows = (self.about.rows - n * per_page).min(per_page) as usize;
@@ -274,7 +276,7 @@ impl Segment {
             vacuum_delay();
             let block = self.block(n);
             let page = self.index.write(block);
-            if !page.is(Kind::Rows, self.about.id, n) {
+            if !page.is(PageKind::Rows, self.about.id, n) {
                 return Err(Moved { block });
             }
             for (bytes, at) in page.contents().chunks_exact(width).zip((0..).step_by(width)) {

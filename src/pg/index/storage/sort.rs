@@ -28,7 +28,7 @@ pub(crate) const READ: usize = SignaturePair::SIZE << 12;
 const FEW: usize = 1 << 16;
 
 /// A sorter that takes pairs in any order.
-pub(crate) struct Sorter {
+pub(crate) struct PairSorter {
     files: ServerFiles,
     parts: Vec<Vec<(u64, u32)>>,
     in_memory: usize,
@@ -39,7 +39,7 @@ pub(crate) struct Sorter {
     runs: Vec<Vec<Range<u64>>>,
 }
 
-impl Sorter {
+impl PairSorter {
     /// Makes a sorter that uses at most `budget` bytes.
     pub(crate) fn new(budget: usize) -> Self {
         Self {
@@ -104,9 +104,9 @@ impl Sorter {
     }
 
     /// Returns the pairs in order.
-    pub(crate) fn finish(mut self) -> Result<Merge> {
+    pub(crate) fn finish(mut self) -> Result<PairMerge> {
         self.sort()?;
-        Ok(Merge {
+        Ok(PairMerge {
             parts: self.parts.into_iter().enumerate(),
             runs: self.runs,
             file: self.file,
@@ -119,7 +119,7 @@ impl Sorter {
 
 /// Pairs in order, part by part: the pairs in memory, merged with the pairs of the runs if there
 /// are any runs.
-pub(crate) struct Merge {
+pub(crate) struct PairMerge {
     parts: Enumerate<IntoIter<Vec<(u64, u32)>>>,
     runs: Vec<Vec<Range<u64>>>,
     file: Option<Box<dyn TempFile>>,
@@ -138,7 +138,7 @@ struct RestOfPart {
     at: usize,
 }
 
-impl Merge {
+impl PairMerge {
     fn pull(&mut self, n: usize) -> Result<()> {
         let pair = match self.sources.get_mut(n) {
             None => self.part.next(),

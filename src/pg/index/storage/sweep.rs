@@ -1,7 +1,7 @@
 //! Reads all rows of a segment to find those whose sketches are near to a given one.
 
 use super::segment::Segment;
-use crate::pg::index::layout::format::Kind;
+use crate::pg::index::layout::format::PageKind;
 use crate::pg::index::layout::items::{HeapRow, rows_per_page};
 use crate::pg::index::pages::buffer::Looked;
 use crate::pg::server::error::or_raise;
@@ -24,7 +24,7 @@ impl Segment {
         let mut left_out = 0;
         for n in 0..self.about.row_pages {
             pgrx::check_for_interrupts!();
-            let page = self.page(n, Kind::Rows)?;
+            let page = self.page(n, PageKind::Rows)?;
             let contents = page.contents();
             let count = (self.about.rows as usize - n as usize * per_page).min(per_page);
             if contents.len() != count * width {

@@ -3,13 +3,13 @@
 use roaring::RoaringBitmap;
 
 use super::grouped::{Bases, Grouped};
-use super::lists::Lists;
+use super::lists::SegmentLists;
 use super::spool::Spool;
 use crate::pg::index::layout::format::{
-    CONTENTS, Descriptor, Extent, Kind, Layout, List, NONE, Pieces, RootHead, Tail,
+    CONTENTS, Descriptor, Extent, List, NONE, PageKind, Pieces, RootHead, SegmentLayout, Tail,
 };
 use crate::pg::index::layout::items::{HeapRow, SignaturePair};
-use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::index::pages::record::Logging;
 use neardup_core::error::Result;
 use neardup_core::memory;
@@ -18,10 +18,10 @@ const DOING: &str = "writing a segment";
 
 /// A writer for a segment. It takes first all rows and then, after [`Writer::end_rows`], all pairs
 /// in order. [`Writer::finish`] completes the segment.
-pub(crate) struct Writer {
-    index: Index,
+pub(crate) struct SegmentWriter {
+    index: OpenIndex,
     logging: Logging,
-    layout: Layout,
+    layout: SegmentLayout,
     budget: usize,
     segment: Descriptor,
     extents: Vec<Extent>,
@@ -34,7 +34,7 @@ pub(crate) struct Writer {
     directory: Spool,
     lists: Spool,
     /// The lists of classes, if the segment has lists of classes.
-    classes: Option<Lists<Spool>>,
+    classes: Option<SegmentLists<Spool>>,
     /// The numbers of the rows that hold a part of a split set.
     split: Vec<u32>,
     /// The rows that are brought into the order of their groups, if the segment has such an order
@@ -44,9 +44,15 @@ pub(crate) struct Writer {
     bases: Option<Bases>,
 }
 
-impl Writer {
+impl SegmentWriter {
     /// Starts a segment with this id. Its lists use at most `budget` bytes of memory.
-    pub(crate) fn new(index: Index, logging: Logging, id: u64, layout: Layout, budget: usize) -> Self {
+    pub(crate) fn new(
+        index: OpenIndex,
+        logging: Logging,
+        id: u64,
+        layout: SegmentLayout,
+        budget: usize,
+    ) -> Self {
         Self {
             index,
             logging,
@@ -90,7 +96,7 @@ impl Writer {
     pub(crate) fn row(&mut self, row: HeapRow, sketch: &[u8]) -> Result<()> {
         let width = HeapRow::SIZE + self.layout.payload;
         if self.page.len() + width > CONTENTS {
-            self.flush(Kind::Rows)?;
+            self.flush(PageKind::Rows)?;
         }
         self.page.extend_from_slice(&row.0.to_le_bytes());
         self.page.extend_from_slice(sketch);
@@ -105,7 +111,7 @@ impl Writer {
     }
 
     /// Writes the page that was being filled.
-    fn flush(&mut self, kind: Kind) -> Result<()> {
+    fn flush(&mut self, kind: PageKind) -> Result<()> {
         if self.page.is_empty() {
             return Ok(());
         }
@@ -116,7 +122,7 @@ impl Writer {
         Ok(())
     }
 
-    fn emit(&mut self, kind: Kind, contents: &[u8]) -> Result<()> {
+    fn emit(&mut self, kind: PageKind, contents: &[u8]) -> Result<()> {
         pgrx::check_for_interrupts!();
         let block = self.index.add(Tail::new(kind, self.segment.id, self.number), contents, self.logging);
         self.number += 1;
@@ -132,10 +138,10 @@ impl Writer {
         if let Some(grouped) = self.grouped.take().filter(|grouped| grouped.rows() > 0) {
             self.bases = Some(grouped.each(|row, sketch| self.row(row, sketch))?);
         }
-        self.flush(Kind::Rows)?;
+        self.flush(PageKind::Rows)?;
         self.segment.row_pages = self.number;
         let lists = |bits| {
-            Lists::new(
+            SegmentLists::new(
                 self.layout.pieces,
                 bits,
                 pairs,
@@ -200,7 +206,7 @@ impl Writer {
 
     fn write_pair(&mut self, row: u32) -> Result<()> {
         if self.page.len() + SignaturePair::SIZE > CONTENTS {
-            self.flush(Kind::Signatures)?;
+            self.flush(PageKind::Signatures)?;
         }
         if self.page.is_empty() {
             memory::push(&mut self.firsts, self.signature, DOING)?;
@@ -213,7 +219,7 @@ impl Writer {
     /// Writes the remaining pages, and returns the descriptor of the segment for the directory.
     pub(crate) fn finish(mut self) -> Result<Descriptor> {
         self.close_signature()?;
-        self.flush(Kind::Signatures)?;
+        self.flush(PageKind::Signatures)?;
         if let Some(mut classes) = self.classes.take() {
             self.segment.lists = classes.finish(&self.split, &mut self.segment)?;
             (self.directory, self.lists) = (classes.directory, classes.bytes);
@@ -221,10 +227,10 @@ impl Writer {
         self.segment.signature_pages = self.number - self.segment.row_pages;
         self.segment.list_bytes = self.lists.len();
         let entries = List::PER_PAGE * List::SIZE;
-        for (kind, size) in [(Kind::ListDirectory, entries), (Kind::Lists, CONTENTS)] {
+        for (kind, size) in [(PageKind::ListDirectory, entries), (PageKind::Lists, CONTENTS)] {
             let empty = Spool::new(0);
             let mut spool = match kind {
-                Kind::Lists => std::mem::replace(&mut self.lists, empty),
+                PageKind::Lists => std::mem::replace(&mut self.lists, empty),
                 _ => std::mem::replace(&mut self.directory, empty),
             };
             spool.for_each(size, |bytes| self.emit(kind, bytes))?;
@@ -256,7 +262,7 @@ impl Writer {
                 extent.write(&mut eight);
                 bytes.extend_from_slice(&eight);
             }
-            let tail = Tail { next, ..Tail::new(Kind::Root, self.segment.id, n as u32) };
+            let tail = Tail { next, ..Tail::new(PageKind::Root, self.segment.id, n as u32) };
             next = self.index.add(tail, &bytes, self.logging);
         }
         self.segment.root = next;

@@ -58,7 +58,7 @@ pub struct Seconds {
 
 /// Where the steps of a call run.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Layout {
+pub enum StepNodes {
     /// On this server, in parts.
     Here,
     /// On servers, of which each has this share of the documents.
@@ -85,7 +85,7 @@ pub struct NodeWork {
 
 /// The estimate for a call.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Estimate {
+pub struct CallEstimate {
     /// The number of distinct candidates.
     pub candidates: u64,
     /// The number of pairs.
@@ -96,17 +96,17 @@ pub struct Estimate {
 
 /// The seconds for a row that a step writes and for a byte of it: in tables of this server, in a
 /// repartition of Citus, and over postgres_fdw on either side.
-struct Cost {
+struct StepCost {
     row: f64,
     byte: f64,
 }
 
-const HERE: Cost = Cost { row: 0.8e-6, byte: 2.0e-9 };
-const CITUS: Cost = Cost { row: 3.0e-6, byte: 10.0e-9 };
-const CARRIED: Cost = Cost { row: 1.2e-6, byte: 3.0e-9 };
-const SERVED: Cost = Cost { row: 1.6e-6, byte: 4.0e-9 };
+const HERE: StepCost = StepCost { row: 0.8e-6, byte: 2.0e-9 };
+const CITUS: StepCost = StepCost { row: 3.0e-6, byte: 10.0e-9 };
+const CARRIED: StepCost = StepCost { row: 1.2e-6, byte: 3.0e-9 };
+const SERVED: StepCost = StepCost { row: 1.6e-6, byte: 4.0e-9 };
 
-impl Cost {
+impl StepCost {
     fn of(&self, (rows, bytes): (f64, f64)) -> f64 {
         self.row * rows + self.byte * bytes
     }
@@ -181,14 +181,14 @@ impl Flow {
 }
 
 /// Returns the estimate for a call.
-pub fn estimate(of: &Sampled, layout: &Layout) -> Estimate {
+pub fn estimate(of: &Sampled, layout: &StepNodes) -> CallEstimate {
     let flow = Flow::new(of);
     let nodes = match layout {
-        Layout::Here => vec![here(&flow)],
-        Layout::Servers(shares) => servers(&flow, shares),
-        Layout::Citus(shares) => citus(&flow, shares),
+        StepNodes::Here => vec![here(&flow)],
+        StepNodes::Servers(shares) => servers(&flow, shares),
+        StepNodes::Citus(shares) => citus(&flow, shares),
     };
-    Estimate { candidates: whole(flow.candidates.0), pairs: whole(flow.result.0), nodes }
+    CallEstimate { candidates: whole(flow.candidates.0), pairs: whole(flow.result.0), nodes }
 }
 
 fn here(of: &Flow) -> NodeWork {
@@ -290,7 +290,7 @@ mod tests {
 
     #[test]
     fn a_sample_of_all_documents_is_the_call() {
-        let of = estimate(&sampled(100), &Layout::Here);
+        let of = estimate(&sampled(100), &StepNodes::Here);
         assert_eq!((of.candidates, of.pairs, of.nodes.len()), (50, 30, 1));
         let NodeWork { documents, sent, received, disk, seconds } = of.nodes[0];
         assert_eq!((documents, sent, received), (100, 0, 0));
@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn pairs_grow_with_the_square_and_documents_do_not() {
-        let of = estimate(&sampled(1000), &Layout::Here);
+        let of = estimate(&sampled(1000), &StepNodes::Here);
         // 999,000 pairs of documents for 9,900 of the sample.
         assert_eq!((of.candidates, of.pairs), (5045, 3027));
         assert!((60.5..61.0 + 0.1 * 999.0 / 9.9).contains(&of.nodes[0].seconds));
@@ -310,9 +310,9 @@ mod tests {
     #[test]
     fn what_a_node_sends_another_one_receives() {
         for layout in [
-            Layout::Servers(vec![0.5, 0.2, 0.3]),
-            Layout::Citus(vec![(0.5, 0.25), (0.1, 0.25), (0.4, 0.25), (0.0, 0.25)]),
-            Layout::Citus(vec![(1.0, 0.0), (0.0, 1.0)]),
+            StepNodes::Servers(vec![0.5, 0.2, 0.3]),
+            StepNodes::Citus(vec![(0.5, 0.25), (0.1, 0.25), (0.4, 0.25), (0.0, 0.25)]),
+            StepNodes::Citus(vec![(1.0, 0.0), (0.0, 1.0)]),
         ] {
             let of = estimate(&sampled(1_000_000), &layout);
             let sum = |of_node: fn(&NodeWork) -> u64| of.nodes.iter().map(of_node).sum::<u64>();
@@ -324,11 +324,11 @@ mod tests {
 
     #[test]
     fn nothing_and_too_much() {
-        let none = estimate(&Sampled::default(), &Layout::Servers(vec![1.0]));
+        let none = estimate(&Sampled::default(), &StepNodes::Servers(vec![1.0]));
         assert_eq!((none.candidates, none.pairs), (0, 0));
         assert!(none.nodes.iter().all(|node| node.seconds.is_finite()));
-        let all = estimate(&sampled(u64::MAX), &Layout::Here);
+        let all = estimate(&sampled(u64::MAX), &StepNodes::Here);
         assert_eq!(all.candidates, i64::MAX as u64);
-        assert_eq!(estimate(&sampled(0), &Layout::Servers(Vec::new())).nodes.len(), 1);
+        assert_eq!(estimate(&sampled(0), &StepNodes::Servers(Vec::new())).nodes.len(), 1);
     }
 }

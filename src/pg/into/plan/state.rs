@@ -1,10 +1,10 @@
 //! The facts that a transaction of a call plans with.
 
-use super::step::{Stage, Table};
+use super::step::{LoggedStage, WorkingTable};
 
 /// The request of the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Call {
+pub struct CallRequest {
     /// True if the documents are on servers and the method can work in parts.
     pub in_parts: bool,
     /// True if the documents are on this server and each stage is done in parts that are committed
@@ -32,14 +32,14 @@ pub struct Call {
 
 /// The sizes of sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Sizes {
+pub struct SetSizes {
     /// The number of bytes of all sets.
     pub bytes: i64,
     /// The number of bytes of the largest set.
     pub largest: i64,
 }
 
-impl Sizes {
+impl SetSizes {
     /// Returns how many rows with a set are fetched at a time, given the number of all sets. These
     /// are about as many rows as fill 8 MB, but at most as many as fill 64 MB if all of them have
     /// the largest set.
@@ -53,11 +53,11 @@ impl Sizes {
 
 /// The completed stages, according to the log.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Progress {
+pub struct DoneStages {
     /// The number of new rows of each stage, in the order of the stages.
     pub rows: Vec<i64>,
     /// The sizes of the sets, once the sets exist.
-    pub sizes: Sizes,
+    pub sizes: SetSizes,
     /// The number of rounds in which candidates are compared, once the candidates exist.
     pub rounds: i64,
     /// The number of unsettled numbers when the edges were created, and after each star round.
@@ -72,44 +72,48 @@ pub struct Progress {
 /// one server.
 pub const MOST_STARS: usize = 100;
 
-impl Progress {
-    const TABLES: [Table; 7] = [
-        Table::Seen,
-        Table::Changes,
-        Table::Sets,
-        Table::Members,
-        Table::Ranks,
-        Table::Routes,
-        Table::Candidates,
+impl DoneStages {
+    const TABLES: [WorkingTable; 7] = [
+        WorkingTable::Seen,
+        WorkingTable::Changes,
+        WorkingTable::Sets,
+        WorkingTable::Members,
+        WorkingTable::Ranks,
+        WorkingTable::Routes,
+        WorkingTable::Candidates,
     ];
 
     /// Returns the tables that are filled before candidates are compared.
-    fn tables(&self) -> &'static [Table] {
+    fn tables(&self) -> &'static [WorkingTable] {
         if self.update { &Self::TABLES } else { &Self::TABLES[2..] }
     }
 
     /// Returns the next stage. After the pairs, clusters are computed by stars if `by_stars` is
     /// set.
-    pub fn next(&self, by_stars: bool) -> Stage {
+    pub fn next(&self, by_stars: bool) -> LoggedStage {
         let done = self.rows.len();
         if let Some(&table) = self.tables().get(done) {
-            return Stage::Table(table);
+            return LoggedStage::Table(table);
         }
         let compared = self.tables().len().saturating_add(usize::try_from(self.rounds).unwrap_or_default());
         if done < compared {
-            return Stage::Round((done - self.tables().len()) as i64);
+            return LoggedStage::Round((done - self.tables().len()) as i64);
         }
         if done < self.compared() {
-            return Stage::Table(Table::Known);
+            return LoggedStage::Table(WorkingTable::Known);
         }
         match self.unsettled.len().checked_sub(1) {
-            _ if !by_stars => Stage::Result,
-            None => Stage::Table(Table::Edges),
-            Some(round) if !self.is_settled() && round < MOST_STARS => Stage::Stars(round as i64),
-            Some(_) if !self.is_settled() => Stage::Result,
-            Some(_) if done < self.before(Table::Clusters) => Stage::Table(Table::Neighbours),
-            Some(_) if done == self.before(Table::Clusters) => Stage::Table(Table::Clusters),
-            Some(_) => Stage::Result,
+            _ if !by_stars => LoggedStage::Result,
+            None => LoggedStage::Table(WorkingTable::Edges),
+            Some(round) if !self.is_settled() && round < MOST_STARS => LoggedStage::Stars(round as i64),
+            Some(_) if !self.is_settled() => LoggedStage::Result,
+            Some(_) if done < self.before(WorkingTable::Clusters) => {
+                LoggedStage::Table(WorkingTable::Neighbours)
+            }
+            Some(_) if done == self.before(WorkingTable::Clusters) => {
+                LoggedStage::Table(WorkingTable::Clusters)
+            }
+            Some(_) => LoggedStage::Result,
         }
     }
 
@@ -126,20 +130,20 @@ impl Progress {
     }
 
     /// Returns the number of stages in the log before a table was filled.
-    pub fn before(&self, table: Table) -> usize {
+    pub fn before(&self, table: WorkingTable) -> usize {
         match table {
-            Table::Edges => self.compared(),
-            Table::Neighbours => self.compared() + self.unsettled.len(),
-            Table::Clusters => self.compared() + self.unsettled.len() + 1,
+            WorkingTable::Edges => self.compared(),
+            WorkingTable::Neighbours => self.compared() + self.unsettled.len(),
+            WorkingTable::Clusters => self.compared() + self.unsettled.len() + 1,
             table => self.tables().iter().position(|&other| other == table).unwrap_or(self.tables().len()),
         }
     }
 
     /// Returns the number of rows that a table should have.
-    pub fn expected(&self, table: Table) -> i64 {
+    pub fn expected(&self, table: WorkingTable) -> i64 {
         let rows = |stage: usize| self.rows.get(stage).copied().unwrap_or_default();
         match table {
-            Table::Pairs => {
+            WorkingTable::Pairs => {
                 let rounds = usize::try_from(self.rounds).unwrap_or_default();
                 self.rows
                     .iter()
@@ -148,9 +152,9 @@ impl Progress {
                     .fold(0, |sum, rows| sum.saturating_add(*rows))
             }
             // These tables are refilled in each round.
-            Table::Halves | Table::Larger => 0,
+            WorkingTable::Halves | WorkingTable::Larger => 0,
             // The table has the rows that the last round left.
-            Table::Edges => rows((self.compared() + self.unsettled.len()).saturating_sub(1)),
+            WorkingTable::Edges => rows((self.compared() + self.unsettled.len()).saturating_sub(1)),
             table => rows(self.before(table)),
         }
     }
@@ -165,7 +169,7 @@ impl Progress {
 
 /// The state of the log.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Log {
+pub enum LogState {
     /// There is no log.
     #[default]
     None,
@@ -174,7 +178,7 @@ pub enum Log {
     /// The log of a call that has created its result.
     Finished,
     /// The log of this call, or of an earlier call that it continues.
-    Ours(Progress),
+    Ours(DoneStages),
 }
 
 /// The result of counting a table.
@@ -188,7 +192,7 @@ pub enum Count {
 
 /// The result of checking ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ids {
+pub enum CheckedIds {
     /// Each document has an id of its own.
     Good,
     /// Some documents have no id.
@@ -215,9 +219,9 @@ pub enum Claim {
 
 /// All known facts. `None` means that a fact is not known yet.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct State {
+pub struct CallFacts {
     /// The request of the caller.
-    pub call: Call,
+    pub call: CallRequest,
     /// True if a relation with the name of the result exists. Only used in the first transaction.
     pub taken: bool,
     /// True if this call was finished before and its result is there, which the caller accepts.
@@ -226,19 +230,19 @@ pub struct State {
     /// True if working tables may remain from the call that the log describes.
     pub left: bool,
     /// The log.
-    pub log: Log,
+    pub log: LogState,
     /// True if the previous transaction refused to continue.
     pub refused: bool,
     /// The results of counting tables.
-    pub counted: Vec<(Table, Count)>,
+    pub counted: Vec<(WorkingTable, Count)>,
     /// The part that this transaction has taken, or the group of parts.
     pub claim: Option<Claim>,
     /// The number of new rows.
     pub filled: Option<i64>,
     /// The result of checking ids.
-    pub ids: Option<Ids>,
+    pub ids: Option<CheckedIds>,
     /// The sizes of sets.
-    pub sizes: Option<Sizes>,
+    pub sizes: Option<SetSizes>,
     /// The number of pairs that equal sets make.
     pub equal: Option<i64>,
     /// The number of all pairs.
@@ -247,14 +251,14 @@ pub struct State {
     pub unsettled: Option<i64>,
 }
 
-impl State {
+impl CallFacts {
     /// Creates the state at the beginning of a transaction.
-    pub fn new(call: Call, log: Log) -> Self {
+    pub fn new(call: CallRequest, log: LogState) -> Self {
         Self { call, log, ..Self::default() }
     }
 
     /// Returns the result of counting a table.
-    pub fn count(&self, table: Table) -> Option<Count> {
+    pub fn count(&self, table: WorkingTable) -> Option<Count> {
         self.counted.iter().find(|(of, _)| *of == table).map(|&(_, count)| count)
     }
 
@@ -275,7 +279,7 @@ pub fn most_candidates(documents: i64) -> i64 {
 /// Returns the number of rounds in which this many candidates are compared. The sets that are
 /// transferred in one round have at most about as many bytes as all sets, or as `allowance` if that
 /// is more.
-pub fn rounds(candidates: i64, documents: i64, sizes: Sizes, allowance: i64) -> i64 {
+pub fn rounds(candidates: i64, documents: i64, sizes: SetSizes, allowance: i64) -> i64 {
     let mean = i128::from(sizes.bytes) / i128::from(documents.max(1)) + 1;
     let room = i128::from(sizes.bytes.max(allowance).max(1));
     let rounds = (i128::from(candidates) * mean).div_euclid(room) + 1;

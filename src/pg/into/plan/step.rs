@@ -2,7 +2,7 @@
 
 /// A working table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Table {
+pub enum WorkingTable {
     /// The set of each document, with a number and a digest by which equal sets are found.
     Sets,
     /// Each document whose set has tokens, by its number, and the least number of a document with
@@ -44,7 +44,7 @@ pub enum Table {
     Routed,
 }
 
-impl Table {
+impl WorkingTable {
     /// All tables, in the order in which they are created.
     pub const ALL: [Self; 16] = [
         Self::Sets,
@@ -73,9 +73,9 @@ impl Table {
 
 /// An entry that a transaction adds to the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
+pub enum LoggedStage {
     /// A table was filled completely.
-    Table(Table),
+    Table(WorkingTable),
     /// Some of the candidates were compared in this round, counted from 0.
     Round(i64),
     /// The edges were brought nearer to stars in this round, counted from 0.
@@ -86,7 +86,7 @@ pub enum Stage {
 
 /// The reason why a call ends without a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum RefusalReason {
     /// A relation with the name of the result exists.
     Taken,
     /// A document has no id.
@@ -110,7 +110,7 @@ pub enum End {
 
 /// A step of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum CallStep {
     /// Creates the result by a join on one server.
     JoinHere,
     /// Creates the clusters of the result from its pairs, on one server.
@@ -124,19 +124,19 @@ pub enum Step {
     /// Begins to bring a finished result up to date: the log has no stages any more.
     BeginUpdate,
     /// Reports the number of rows of a table, if it exists.
-    Count(Table),
+    Count(WorkingTable),
     /// Removes all stages after the first `keep` from the log.
     Forget {
         /// The number of stages that stay in the log.
         keep: usize,
     },
     /// Creates a table without rows. A table with that name is dropped first.
-    Make(Table),
+    Make(WorkingTable),
     /// Fills a table, and reports the number of new rows.
-    Fill(Table),
+    Fill(WorkingTable),
     /// Takes a part of the work that fills a table, of the parts that no session has done or is
     /// doing; reports what was taken.
-    TakePart(Table),
+    TakePart(WorkingTable),
     /// Records that the tables which the next stage fills are made, and that no part of it is done.
     Open,
     /// Records that the part that was taken is done.
@@ -159,10 +159,10 @@ pub enum Step {
     /// Creates the clusters of the result from the working tables.
     MakeClusters,
     /// Writes the completed stage into the log.
-    Log(Stage),
+    Log(LoggedStage),
     /// Remembers why the call has to end. The call ends once the tables that it created are
     /// dropped.
-    Refuse(Refusal),
+    Refuse(RefusalReason),
     /// Ends the transaction.
     Done(End),
 }

@@ -4,10 +4,10 @@
 use std::fmt::{Display, Formatter, Result as Formatted};
 
 use super::on;
-use crate::into::step::Table;
+use crate::into::step::WorkingTable;
 use crate::pg::into::columns::{Column, Type};
 use crate::pg::into::nodes::Nodes;
-use crate::pg::into::own::Named;
+use crate::pg::into::own::OwnTable;
 use crate::pg::procedure::statement::Statement;
 use crate::pg::request::example::literal;
 use crate::pg::server::error::Result;
@@ -27,9 +27,15 @@ pub(crate) enum Distribution {
 
 impl Distribution {
     /// Returns how the rows of a table are distributed over these nodes.
-    pub(crate) fn of(table: Table, nodes: Nodes<'_>) -> Self {
-        let is_large =
-            matches!(table, Table::Sets | Table::Members | Table::Routes | Table::Candidates | Table::Halves);
+    pub(crate) fn of(table: WorkingTable, nodes: Nodes<'_>) -> Self {
+        let is_large = matches!(
+            table,
+            WorkingTable::Sets
+                | WorkingTable::Members
+                | WorkingTable::Routes
+                | WorkingTable::Candidates
+                | WorkingTable::Halves
+        );
         match (nodes, key(table)) {
             (Nodes::Citus(_), by) => Self::Shards(by),
             (Nodes::Fdw(_), Some(by)) if is_large => Self::Servers(by),
@@ -66,24 +72,28 @@ const PLAIN: &str = "WITH (toast_tuple_target = 8160, autovacuum_enabled = false
 
 /// Returns the column by whose values rows are distributed, or None if all nodes need all rows.
 /// Each row is where the row is with which it is joined next.
-fn key(table: Table) -> Option<&'static str> {
+fn key(table: WorkingTable) -> Option<&'static str> {
     match table {
-        Table::Sets | Table::Members | Table::Neighbours | Table::Clusters | Table::Stored => Some("n"),
-        Table::Larger | Table::Edges => Some("u"),
-        Table::Routes | Table::Routed => Some("part"),
-        Table::Seen | Table::Changes | Table::Known => Some("id"),
-        Table::Candidates => Some("l"),
-        Table::Halves | Table::Pairs => Some("r"),
-        Table::Ranks => None,
+        WorkingTable::Sets
+        | WorkingTable::Members
+        | WorkingTable::Neighbours
+        | WorkingTable::Clusters
+        | WorkingTable::Stored => Some("n"),
+        WorkingTable::Larger | WorkingTable::Edges => Some("u"),
+        WorkingTable::Routes | WorkingTable::Routed => Some("part"),
+        WorkingTable::Seen | WorkingTable::Changes | WorkingTable::Known => Some("id"),
+        WorkingTable::Candidates => Some("l"),
+        WorkingTable::Halves | WorkingTable::Pairs => Some("r"),
+        WorkingTable::Ranks => None,
     }
 }
 
 /// Returns the columns of a table. `members_have_sets` says that, in Citus, the sets are moved to
 /// where the members are.
-pub(crate) fn columns(table: Table, nodes: Nodes<'_>, members_have_sets: bool) -> &'static [Column] {
+pub(crate) fn columns(table: WorkingTable, nodes: Nodes<'_>, members_have_sets: bool) -> &'static [Column] {
     match table {
         // Documents without tokens have no digest.
-        Table::Sets => &[
+        WorkingTable::Sets => &[
             ("n", Type::Int8),
             ("id", Type::Id),
             ("bytes", Type::Int4),
@@ -91,43 +101,45 @@ pub(crate) fn columns(table: Table, nodes: Nodes<'_>, members_have_sets: bool) -
             ("set", Type::Packed),
         ],
         // Only the first of the documents with an equal set stores the set.
-        Table::Members if members_have_sets => columns(Table::Stored, nodes, false),
-        Table::Members => &[("n", Type::Int8), ("r", Type::Int8), ("id", Type::Id)],
-        Table::Ranks => &[("ranks", Type::Bytea)],
-        Table::Routes if nodes.are_shared() => &[("part", Type::Int4), ("rows", Type::Packed)],
-        Table::Routes | Table::Routed => &[
+        WorkingTable::Members if members_have_sets => columns(WorkingTable::Stored, nodes, false),
+        WorkingTable::Members => &[("n", Type::Int8), ("r", Type::Int8), ("id", Type::Id)],
+        WorkingTable::Ranks => &[("ranks", Type::Bytea)],
+        WorkingTable::Routes if nodes.are_shared() => &[("part", Type::Int4), ("rows", Type::Packed)],
+        WorkingTable::Routes | WorkingTable::Routed => &[
             ("part", Type::Int4),
             ("n", Type::Int8),
             ("size", Type::Int4),
             ("bitmap", Type::Packed),
             ("prefix", Type::Packed),
         ],
-        Table::Candidates => &[("l", Type::Int8), ("r", Type::Int8)],
+        WorkingTable::Candidates => &[("l", Type::Int8), ("r", Type::Int8)],
         // Which of two documents has the lesser id may matter.
-        Table::Halves if nodes.citus().is_some() => {
+        WorkingTable::Halves if nodes.citus().is_some() => {
             &[("l", Type::Int8), ("r", Type::Int8), ("id", Type::Id), ("set", Type::Packed)]
         }
-        Table::Halves => &[("l", Type::Int8), ("r", Type::Int8), ("set", Type::Packed)],
-        Table::Pairs => &[("l", Type::Int8), ("r", Type::Int8), ("similarity", Type::Found)],
-        Table::Larger | Table::Edges => &[("u", Type::Int8), ("v", Type::Int8)],
-        Table::Neighbours => {
+        WorkingTable::Halves => &[("l", Type::Int8), ("r", Type::Int8), ("set", Type::Packed)],
+        WorkingTable::Pairs => &[("l", Type::Int8), ("r", Type::Int8), ("similarity", Type::Found)],
+        WorkingTable::Larger | WorkingTable::Edges => &[("u", Type::Int8), ("v", Type::Int8)],
+        WorkingTable::Neighbours => {
             &[("n", Type::Int8), ("other", Type::Int8), ("similarity", Type::Float8), ("count", Type::Int8)]
         }
-        Table::Clusters => {
+        WorkingTable::Clusters => {
             &[("n", Type::Int8), ("id", Type::Id), ("size", Type::Int8), ("representative", Type::Int8)]
         }
-        Table::Seen => &[("id", Type::Id), ("hash", Type::Uuid), ("rows", Type::Int8)],
-        Table::Changes => {
+        WorkingTable::Seen => &[("id", Type::Id), ("hash", Type::Uuid), ("rows", Type::Int8)],
+        WorkingTable::Changes => {
             &[("id", Type::Id), ("hash", Type::Uuid), ("gone", Type::Bool), ("batch", Type::Int8)]
         }
-        Table::Known => &[
+        WorkingTable::Known => &[
             ("id", Type::Id),
             ("hash", Type::Uuid),
             ("n", Type::Int8),
             ("r", Type::Int8),
             ("digest", Type::Bytea),
         ],
-        Table::Stored => &[("n", Type::Int8), ("r", Type::Int8), ("id", Type::Id), ("set", Type::Packed)],
+        WorkingTable::Stored => {
+            &[("n", Type::Int8), ("r", Type::Int8), ("id", Type::Id), ("set", Type::Packed)]
+        }
     }
 }
 
@@ -152,8 +164,9 @@ pub(crate) fn create(name: &str, columns: &[Column], sql: &str, distribution: Di
 }
 
 /// Makes a local part of a table.
-pub(crate) fn create_part(table: Table, of: &str, name: &str, part: i64) -> Statement {
-    let [from, to] = [part, part + 1].map(|at| if table == Table::Routes { at } else { first_number(at) });
+pub(crate) fn create_part(table: WorkingTable, of: &str, name: &str, part: i64) -> Statement {
+    let [from, to] =
+        [part, part + 1].map(|at| if table == WorkingTable::Routes { at } else { first_number(at) });
     Statement::new(format!(
         "CREATE TABLE {name} PARTITION OF {of} FOR VALUES FROM ({from}) TO ({to}) {PLAIN}"
     ))
@@ -206,7 +219,7 @@ pub(crate) fn drop(tables: &[String]) -> Statement {
 }
 
 /// Counts the rows of a table.
-pub(crate) fn count(table: &Named) -> Statement {
+pub(crate) fn count(table: &OwnTable) -> Statement {
     on([table], format!("SELECT count(*) FROM {table}"))
 }
 
@@ -224,7 +237,7 @@ pub(super) fn size_of_row(columns: &[Column]) -> String {
 }
 
 /// Returns the number of bytes of the rows that were moved into a table.
-pub(super) fn moved(table: &Named, columns: &[Column]) -> Statement {
+pub(super) fn moved(table: &OwnTable, columns: &[Column]) -> Statement {
     let bytes = size_of_row(columns);
     on([table], format!("SELECT COALESCE(sum({bytes}), 0)::int8 FROM {table} t"))
 }

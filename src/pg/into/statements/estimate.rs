@@ -3,8 +3,8 @@
 
 use pgrx::pg_sys::Oid;
 
-use super::join::{Join, NOTHING_COUNTED};
-use crate::pg::into::documents::Documents;
+use super::join::{JoinStatements, NOTHING_COUNTED};
+use crate::pg::into::documents::DocumentColumns;
 use crate::pg::procedure::statement::{Statement, oid};
 use crate::pg::query::Parameter;
 use crate::pg::query::as_user::INTERNAL;
@@ -13,13 +13,13 @@ use crate::pg::query::as_user::INTERNAL;
 /// limit. Runs with the search path of the caller, like all reading of documents. `text` is the SQL
 /// expression for the text, if its length matters, and `parted` says that partitions matter.
 pub(crate) fn sample(
-    documents: &Documents,
+    documents: &DocumentColumns,
     hash: &str,
     below: i64,
     text: Option<&str>,
     parted: bool,
 ) -> String {
-    let Documents { table, set, .. } = documents;
+    let DocumentColumns { table, set, .. } = documents;
     let length = text.map_or_else(
         || "0::pg_catalog.int4".to_owned(),
         |text| format!("pg_catalog.octet_length({text}::pg_catalog.text)"),
@@ -51,7 +51,7 @@ pub(crate) fn cut(set: &str, document: &str, texts: Parameter) -> Option<Stateme
 }
 
 /// Makes the order of tokens.
-pub(crate) fn ranks(join: &Join, sets: Parameter) -> Statement {
+pub(crate) fn ranks(join: &JoinStatements, sets: Parameter) -> Statement {
     Statement::new(format!("SELECT {} FROM unnest($1) s(set)", join.counted())).with([sets])
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn no_ranks() -> Statement {
 }
 
 /// Returns the query for the rows of the parts, by the parameters: the sets, and their order.
-fn routes(join: &Join) -> String {
+fn routes(join: &JoinStatements) -> String {
     format!(
         "SELECT g.part, s.n, g.size, g.bitmap, g.prefix FROM unnest($1) WITH ORDINALITY s(set, n), (SELECT $2 AS ranks) o, {} g",
         join.rows("s.set")
@@ -69,7 +69,7 @@ fn routes(join: &Join) -> String {
 }
 
 /// Returns the query for the candidates of the parts.
-fn candidates(join: &Join) -> String {
+fn candidates(join: &JoinStatements) -> String {
     format!(
         "SELECT c.left_id, c.right_id FROM (SELECT {} AS ids FROM ({} OFFSET 0) p GROUP BY p.part) j, {INTERNAL}.neardup_part_candidates(j.ids{}) c",
         join.joined(),
@@ -79,7 +79,7 @@ fn candidates(join: &Join) -> String {
 }
 
 /// Counts the rows of the parts, and the bytes of their values.
-pub(crate) fn count_routes(join: &Join, sample: [Parameter; 2]) -> Statement {
+pub(crate) fn count_routes(join: &JoinStatements, sample: [Parameter; 2]) -> Statement {
     Statement::new(format!(
         "SELECT count(*), COALESCE(sum(octet_length(p.bitmap) + octet_length(p.prefix)), 0)::int8 FROM ({} OFFSET 0) p",
         routes(join)
@@ -88,7 +88,7 @@ pub(crate) fn count_routes(join: &Join, sample: [Parameter; 2]) -> Statement {
 }
 
 /// Counts the candidates, as parts give them and distinct ones.
-pub(crate) fn count_candidates(join: &Join, sample: [Parameter; 2]) -> Statement {
+pub(crate) fn count_candidates(join: &JoinStatements, sample: [Parameter; 2]) -> Statement {
     Statement::new(format!(
         "SELECT COALESCE(sum(x.count), 0)::int8, count(*) FROM (SELECT count(*) AS count FROM ({}) c GROUP BY c.left_id, c.right_id) x",
         candidates(join)
@@ -97,7 +97,7 @@ pub(crate) fn count_candidates(join: &Join, sample: [Parameter; 2]) -> Statement
 }
 
 /// Returns one of `each` distinct candidates, as two arrays.
-pub(crate) fn some_candidates(join: &Join, sample: [Parameter; 2], each: i64) -> Statement {
+pub(crate) fn some_candidates(join: &JoinStatements, sample: [Parameter; 2], each: i64) -> Statement {
     Statement::new(format!(
         "SELECT array_agg(c.left_id), array_agg(c.right_id) FROM (SELECT DISTINCT c.left_id, c.right_id FROM ({}) c \
          WHERE (c.left_id * 31 + c.right_id) % {each}::int8 = 0::int8) c",
@@ -108,7 +108,7 @@ pub(crate) fn some_candidates(join: &Join, sample: [Parameter; 2], each: i64) ->
 
 /// Compares candidates so many times, and counts the comparisons and the pairs among them. The
 /// parameters are the sets, their order, and the candidates as two arrays.
-pub(crate) fn compare(join: &Join, sample: [Parameter; 4], times: i64) -> Statement {
+pub(crate) fn compare(join: &JoinStatements, sample: [Parameter; 4], times: i64) -> Statement {
     let similarity = join.similarity(["a.set", "b.set"]);
     Statement::new(format!(
         "WITH s AS MATERIALIZED (SELECT s.set, s.n FROM unnest($1) WITH ORDINALITY s(set, n)), o AS MATERIALIZED (SELECT $2 AS ranks) \

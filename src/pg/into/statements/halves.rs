@@ -2,17 +2,18 @@
 
 use super::definitions::moved;
 use super::{IS_FIRST, POSITIVE, on};
-use crate::into::step::{Stage, Table};
-use crate::pg::into::work::{Work, not_here};
+use crate::into::step::{LoggedStage, WorkingTable};
+use crate::pg::into::work::{CallWork, not_here};
 use crate::pg::server::error::Result;
 
 /// Fills the table. The log counts the pairs that are made from halves, not the halves themselves.
-pub(crate) fn fill(work: &mut Work) -> Result<()> {
+pub(crate) fn fill(work: &mut CallWork) -> Result<()> {
     let spread = work.spread()?;
     let progress = &work.log()?.progress;
-    let Stage::Round(round) = progress.next(false) else { return Err(not_here(Table::Halves)) };
+    let LoggedStage::Round(round) = progress.next(false) else { return Err(not_here(WorkingTable::Halves)) };
     let rounds = progress.rounds;
-    let [to, candidates, sets] = work.open([Table::Halves, Table::Candidates, spread.compared_sets()])?;
+    let [to, candidates, sets] =
+        work.open([WorkingTable::Halves, WorkingTable::Candidates, spread.compared_sets()])?;
     if spread.nodes.citus().is_none() {
         let sql = format!(
             "INSERT INTO {to} SELECT c.l, c.r, s.set FROM {candidates} c JOIN {sets} s ON s.n = c.l WHERE (c.l + c.r) % {rounds}::int8 = {round}::int8"
@@ -24,6 +25,6 @@ pub(crate) fn fill(work: &mut Work) -> Result<()> {
              WHERE ((c.l # c.r) & {POSITIVE}) % {rounds}::int8 = {round}::int8) c JOIN {sets} m ON m.n = c.l WHERE m.{IS_FIRST}"
     );
     on([&to, &candidates, &sets], sql).run()?;
-    work.moved = moved(&to, spread.columns(Table::Halves)).number()?.unwrap_or_default();
+    work.moved = moved(&to, spread.columns(WorkingTable::Halves)).number()?.unwrap_or_default();
     Ok(())
 }

@@ -1,19 +1,19 @@
 //! The parts of statements that describe the join: what the method's functions compute of documents
 //! and of parts.
 
-use crate::pg::into::documents::{Carried, Counted};
+use crate::pg::into::documents::{Carried, CountedTokens};
 use crate::pg::query::as_user::INTERNAL;
 use crate::pg::request::example::literal;
 
 /// The parts of statements that describe the join.
 #[derive(Debug, Clone)]
-pub(crate) struct Join {
+pub(crate) struct JoinStatements {
     /// The last argument of internal functions, with a leading comma.
     pub internal: String,
     /// The method as an SQL literal.
     pub method: String,
     /// What the method counts before documents meet.
-    pub counted: Counted,
+    pub counted: CountedTokens,
     /// The number of parts.
     pub parts: i64,
     /// Set if passages are found.
@@ -23,7 +23,7 @@ pub(crate) struct Join {
     pub known_before: Option<i64>,
 }
 
-impl Join {
+impl JoinStatements {
     /// Makes a join by a method in this number of parts.
     pub(crate) fn new(internal: &str, parts: i64, carried: &Carried) -> Self {
         Self {
@@ -38,12 +38,12 @@ impl Join {
 
     /// Reports whether nothing is counted before documents meet.
     pub(crate) fn counts_nothing(&self) -> bool {
-        self.counted == Counted::Nothing
+        self.counted == CountedTokens::Nothing
     }
 
     /// Reports whether the comparison of two documents depends on what was counted.
     pub(crate) fn compares_by_ranks(&self) -> bool {
-        self.counted == Counted::All
+        self.counted == CountedTokens::All
     }
 
     /// Returns the SQL expression for the rows that a carried document adds to parts, by what was

@@ -3,18 +3,18 @@
 use pgrx::PgSqlErrorCode;
 
 use super::on;
-use crate::into::step::Table;
+use crate::into::step::WorkingTable;
 use crate::pg::into::nodes::Nodes;
-use crate::pg::into::own::Named;
+use crate::pg::into::own::OwnTable;
 use crate::pg::into::parts::OF_MEMBERS;
-use crate::pg::into::spread::Scratch;
-use crate::pg::into::work::Work;
+use crate::pg::into::spread::ScratchTables;
+use crate::pg::into::work::CallWork;
 use crate::pg::procedure::statement::Statement;
 use crate::pg::server::error::{Result, SqlError};
 
 /// Fills the table.
-pub(crate) fn fill(work: &mut Work) -> Result<i64> {
-    let [to, sets] = work.open([Table::Members, Table::Sets])?;
+pub(crate) fn fill(work: &mut CallWork) -> Result<i64> {
+    let [to, sets] = work.open([WorkingTable::Members, WorkingTable::Sets])?;
     match work.nodes()? {
         Nodes::Citus(_) if work.is_update() => fill_new_in_citus(work, &to, &sets),
         Nodes::Citus(_) => {
@@ -26,7 +26,7 @@ pub(crate) fn fill(work: &mut Work) -> Result<i64> {
             Ok(rows)
         }
         _ if work.is_update() => {
-            let [known] = work.open([Table::Known])?;
+            let [known] = work.open([WorkingTable::Known])?;
             new(&to, [&sets, &known], work.first_new()?).run()
         }
         nodes => {
@@ -38,7 +38,7 @@ pub(crate) fn fill(work: &mut Work) -> Result<i64> {
 
 /// Chooses, for all documents with an equal set, the document that represents them: for the
 /// documents of one of some parts of the digests, or of all digests.
-fn of_digests(members: &Named, sets: &Named, part: Option<u16>) -> Statement {
+fn of_digests(members: &OwnTable, sets: &OwnTable, part: Option<u16>) -> Statement {
     let of =
         part.map_or_else(String::new, |part| format!(" AND get_byte(s.digest, 0) % {OF_MEMBERS} = {part}"));
     on(
@@ -51,7 +51,7 @@ fn of_digests(members: &Named, sets: &Named, part: Option<u16>) -> Statement {
 
 /// Inserts the new documents, each with the number of the document that represents all with an
 /// equal set: a known one, or the first of the new ones.
-fn new(members: &Named, [sets, known]: [&Named; 2], first: i64) -> Statement {
+fn new(members: &OwnTable, [sets, known]: [&OwnTable; 2], first: i64) -> Statement {
     on(
         [members, sets, known],
         format!(
@@ -64,7 +64,7 @@ fn new(members: &Named, [sets, known]: [&Named; 2], first: i64) -> Statement {
 
 /// In Citus, inserts all documents that have tokens. Documents with the same set are numbered in
 /// the order of their ids; the first one has the set, if members have sets.
-pub(super) fn in_citus(members: &Named, sets: &Named, have_sets: bool) -> Statement {
+pub(super) fn in_citus(members: &OwnTable, sets: &OwnTable, have_sets: bool) -> Statement {
     let set = if have_sets { ", CASE WHEN row_number() OVER w = 1::int8 THEN s.set END" } else { "" };
     on(
         [members, sets],
@@ -77,7 +77,7 @@ pub(super) fn in_citus(members: &Named, sets: &Named, have_sets: bool) -> Statem
 
 /// Removes the sets of all documents but the first one of those with the same set, so that each set
 /// is there once. Ids are compared as arrays, whose operator is in `pg_catalog` for any type.
-fn keep_one_each(sets: &Named, members: &Named) -> Statement {
+fn keep_one_each(sets: &OwnTable, members: &OwnTable) -> Statement {
     on(
         [sets, members],
         format!(
@@ -88,10 +88,10 @@ fn keep_one_each(sets: &Named, members: &Named) -> Statement {
 
 /// In Citus, inserts the new documents, of which the first of a new set has the set and number 1,
 /// and stores these sets.
-fn fill_new_in_citus(work: &Work, to: &Named, sets: &Named) -> Result<i64> {
+fn fill_new_in_citus(work: &CallWork, to: &OwnTable, sets: &OwnTable) -> Result<i64> {
     let spread = work.spread()?;
-    let [stored] = work.open([Table::Stored])?;
-    spread.drop_scratch(Scratch::Slots)?;
+    let [stored] = work.open([WorkingTable::Stored])?;
+    spread.drop_scratch(ScratchTables::Slots)?;
     let both_new = format!(
         "SELECT count(*) FROM (SELECT s.n FROM {sets} s WHERE s.digest IS NOT NULL GROUP BY s.n HAVING count(DISTINCT s.digest) > 1) s"
     );
@@ -117,12 +117,12 @@ fn fill_new_in_citus(work: &Work, to: &Named, sets: &Named) -> Result<i64> {
     .run()?;
     let new = format!("INSERT INTO {stored} SELECT m.n, m.r, NULL, m.set FROM {to} m WHERE m.r = 1::int8");
     on([&stored, to], new).run()?;
-    spread.drop_one(Table::Sets)?;
+    spread.drop_one(WorkingTable::Sets)?;
     Ok(rows)
 }
 
 /// Counts the pairs of documents with equal sets.
-pub(super) fn count_equal(work: &Work, members: &Named) -> Result<i64> {
+pub(super) fn count_equal(work: &CallWork, members: &OwnTable) -> Result<i64> {
     // In Citus, the set has the number.
     let by = if work.nodes()?.citus().is_some() { "n" } else { "r" };
     let sql = format!(
@@ -133,8 +133,8 @@ pub(super) fn count_equal(work: &Work, members: &Named) -> Result<i64> {
 }
 
 /// Counts the pairs of documents with equal sets, for the state.
-pub(crate) fn count_pairs(work: &mut Work) -> Result<()> {
-    let [members] = work.open([Table::Members])?;
+pub(crate) fn count_pairs(work: &mut CallWork) -> Result<()> {
+    let [members] = work.open([WorkingTable::Members])?;
     work.state.equal = Some(count_equal(work, &members)?);
     Ok(())
 }

@@ -1,24 +1,24 @@
 //! The pairs of numbers whose sets are similar.
 
 use super::{IS_FIRST, on};
-use crate::into::step::Table;
+use crate::into::step::WorkingTable;
 use crate::pg::into::nodes::Nodes;
-use crate::pg::into::own::Named;
-use crate::pg::into::work::Work;
+use crate::pg::into::own::OwnTable;
+use crate::pg::into::work::CallWork;
 use crate::pg::server::error::Result;
 
 /// Inserts the similar pairs of a round, or of a part. Right sets are where the halves are.
-pub(crate) fn fill(work: &mut Work) -> Result<i64> {
+pub(crate) fn fill(work: &mut CallWork) -> Result<i64> {
     let (join, spread) = (work.join()?, work.spread()?);
-    let [to, sets] = work.open([Table::Pairs, spread.compared_sets()])?;
-    let ranks = join.compares_by_ranks().then(|| work.open([Table::Ranks])).transpose()?;
+    let [to, sets] = work.open([WorkingTable::Pairs, spread.compared_sets()])?;
+    let ranks = join.compares_by_ranks().then(|| work.open([WorkingTable::Ranks])).transpose()?;
     let of_ranks = ranks.as_ref().map(|[ranks]| format!(", {ranks} o")).unwrap_or_default();
-    let mut tables: Vec<Named> = ranks.into_iter().flatten().collect();
+    let mut tables: Vec<OwnTable> = ranks.into_iter().flatten().collect();
     let sql = match spread.nodes {
         Nodes::Home(Some(_)) => {
             let part = work.claimed.part().into();
-            let candidates = spread.open_part(Table::Candidates, part)?;
-            let left = spread.open_part(Table::Sets, part)?;
+            let candidates = spread.open_part(WorkingTable::Candidates, part)?;
+            let left = spread.open_part(WorkingTable::Sets, part)?;
             let similarity = join.similarity(["a.set", "b.set"]);
             // The right sets are read in the order of their numbers.
             let sql = format!(
@@ -31,7 +31,7 @@ pub(crate) fn fill(work: &mut Work) -> Result<i64> {
             sql
         }
         nodes => {
-            let [halves] = work.open([Table::Halves])?;
+            let [halves] = work.open([WorkingTable::Halves])?;
             let sql = if nodes.citus().is_some() {
                 // If the order of two documents matters, the one with the lesser id comes first;
                 // the type of the ids need not have operators in `pg_catalog`, but the type of

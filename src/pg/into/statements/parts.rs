@@ -3,7 +3,7 @@
 
 use pgrx::pg_sys::Oid;
 
-use crate::pg::into::own::Named;
+use crate::pg::into::own::OwnTable;
 use crate::pg::procedure::statement::{Statement, int8, oid};
 
 /// The part number of the row that says that the tables of a stage are made.
@@ -32,7 +32,7 @@ pub(crate) fn ranges(table: &str, key: &str, parts: i64, percent: f64) -> String
 
 /// Returns the numbers of the parts of a step that are done, as an array, and the number of their
 /// rows.
-pub(crate) fn parts_done(parts: &Named, step: i64) -> Statement {
+pub(crate) fn parts_done(parts: &OwnTable, step: i64) -> Statement {
     Statement::new(format!(
         "SELECT COALESCE(array_agg(p.part), '{{}}'::int8[])::text, COALESCE(sum(p.rows), 0)::int8 FROM {parts} p WHERE p.step = $1"
     ))
@@ -41,20 +41,20 @@ pub(crate) fn parts_done(parts: &Named, step: i64) -> Statement {
 }
 
 /// Reports whether a part of a step is done.
-pub(crate) fn is_done(parts: &Named, step: i64, part: i64) -> Statement {
+pub(crate) fn is_done(parts: &OwnTable, step: i64, part: i64) -> Statement {
     Statement::new(format!("SELECT EXISTS (SELECT FROM {parts} p WHERE p.step = $1 AND p.part = $2)"))
         .with([int8(step), int8(part)])
         .about([parts.oid])
 }
 
 /// Notes that a part of a step is done.
-pub(crate) fn note_part(parts: &Named, step: i64, part: i64, rows: i64) -> Statement {
+pub(crate) fn note_part(parts: &OwnTable, step: i64, part: i64, rows: i64) -> Statement {
     Statement::new(format!("INSERT INTO {parts} SELECT $1, $2, $3"))
         .with([int8(step), int8(part), int8(rows)])
         .about([parts.oid])
 }
 
 /// Deletes what is noted of the steps from `step` on.
-pub(crate) fn forget_parts(parts: &Named, step: i64) -> Statement {
+pub(crate) fn forget_parts(parts: &OwnTable, step: i64) -> Statement {
     Statement::new(format!("DELETE FROM {parts} p WHERE p.step >= $1")).with([int8(step)]).about([parts.oid])
 }

@@ -1,12 +1,12 @@
 //! What the method counts before documents meet: mostly the order of tokens.
 
-use super::join::{Join, NOTHING_COUNTED};
+use super::join::{JoinStatements, NOTHING_COUNTED};
 use super::{IS_FIRST, POSITIVE, on};
-use crate::into::step::Table;
+use crate::into::step::WorkingTable;
 use crate::pg::into::columns::Type;
-use crate::pg::into::own::Named;
-use crate::pg::into::spread::Scratch;
-use crate::pg::into::work::Work;
+use crate::pg::into::own::OwnTable;
+use crate::pg::into::spread::ScratchTables;
+use crate::pg::into::work::CallWork;
 use crate::pg::procedure::statement::Statement;
 use crate::pg::server::error::Result;
 
@@ -14,8 +14,8 @@ use crate::pg::server::error::Result;
 const SAMPLE: i64 = 20_000;
 
 /// Fills the table.
-pub(crate) fn fill(work: &mut Work) -> Result<i64> {
-    let [to] = work.open([Table::Ranks])?;
+pub(crate) fn fill(work: &mut CallWork) -> Result<i64> {
+    let [to] = work.open([WorkingTable::Ranks])?;
     if work.is_update() {
         // Any order of tokens is as good as another one, unless it was made of no documents.
         if work.log()?.kept.read > 0 {
@@ -30,8 +30,8 @@ pub(crate) fn fill(work: &mut Work) -> Result<i64> {
     if work.nodes()?.citus().is_some() {
         return in_citus(work, &join, &to);
     }
-    let [sets] = work.open([Table::Sets])?;
-    let count = work.log()?.progress.expected(Table::Sets);
+    let [sets] = work.open([WorkingTable::Sets])?;
+    let count = work.log()?.progress.expected(WorkingTable::Sets);
     let each = if join.compares_by_ranks() { 1 } else { (count / SAMPLE).max(1) };
     let counted = join.counted();
     let sql = format!("INSERT INTO {to} SELECT {counted} FROM {sets} s WHERE s.n % {each}::int8 = 0::int8");
@@ -39,18 +39,18 @@ pub(crate) fn fill(work: &mut Work) -> Result<i64> {
 }
 
 /// Makes an empty order.
-fn nothing(ranks: &Named) -> Statement {
+fn nothing(ranks: &OwnTable) -> Statement {
     on([ranks], format!("INSERT INTO {ranks} SELECT {NOTHING_COUNTED}"))
 }
 
 /// In Citus, moves a sample of the distinct sets, or the terms of all documents, to one shard, and
 /// counts them there: a single value, which all nodes get.
-fn in_citus(work: &Work, join: &Join, to: &Named) -> Result<i64> {
+fn in_citus(work: &CallWork, join: &JoinStatements, to: &OwnTable) -> Result<i64> {
     let spread = work.spread()?;
     let columns = &[("k", Type::Int8), ("set", Type::Bytea)];
-    let samples = spread.make_scratch(Scratch::Samples, columns, "k", Some(Table::Members))?;
+    let samples = spread.make_scratch(ScratchTables::Samples, columns, "k", Some(WorkingTable::Members))?;
     let (sets, of) = if join.compares_by_ranks() {
-        let [sets] = work.open([Table::Sets])?;
+        let [sets] = work.open([WorkingTable::Sets])?;
         (sets, String::new())
     } else {
         let [sets] = work.open([spread.of_sets()])?;
@@ -70,6 +70,6 @@ fn in_citus(work: &Work, join: &Join, to: &Named) -> Result<i64> {
     if rows == 0 {
         rows = nothing(to).run()?;
     }
-    spread.drop_scratch(Scratch::Samples)?;
+    spread.drop_scratch(ScratchTables::Samples)?;
     Ok(rows)
 }

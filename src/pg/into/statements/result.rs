@@ -1,13 +1,13 @@
 //! The tables that the caller named, made from working tables: pairs of documents from pairs of
 //! numbers.
 
-use super::join::Join;
+use super::join::JoinStatements;
 use super::{members, on};
-use crate::into::step::Table;
+use crate::into::step::WorkingTable;
 use crate::pg::into::columns::Type;
-use crate::pg::into::own::Named;
-use crate::pg::into::spread::Scratch;
-use crate::pg::into::work::Work;
+use crate::pg::into::own::OwnTable;
+use crate::pg::into::spread::ScratchTables;
+use crate::pg::into::work::CallWork;
 use crate::pg::procedure::statement::Statement;
 use crate::pg::procedure::supplied_rows::supplied;
 use crate::pg::query::as_user::set;
@@ -16,16 +16,16 @@ use crate::pg::server::error::Result;
 
 /// Opens the table that has the documents, by the numbers of their sets, and the pairs of numbers.
 /// What is brought up to date has all documents in the table of known ones.
-fn sources(work: &Work) -> Result<[Named; 2]> {
+fn sources(work: &CallWork) -> Result<[OwnTable; 2]> {
     let by_numbers = work.is_update() && work.nodes()?.citus().is_none();
-    work.open([if by_numbers { Table::Known } else { Table::Members }, Table::Pairs])
+    work.open([if by_numbers { WorkingTable::Known } else { WorkingTable::Members }, WorkingTable::Pairs])
 }
 
 /// Returns a query for all pairs, with the lesser id first. Documents with equal sets have
 /// similarity 1; the greater number of two of them is not that of the document that represents
 /// them, so that few documents are joined with all others. If passages are found, each document is
 /// a record, and the one with the lesser number has the lesser id.
-fn all(join: &Join, members: &Named, pairs: &Named) -> String {
+fn all(join: &JoinStatements, members: &OwnTable, pairs: &OwnTable) -> String {
     if join.passages {
         let (found, rows) = join.found("p.similarity");
         return format!(
@@ -40,7 +40,7 @@ fn all(join: &Join, members: &Named, pairs: &Named) -> String {
 }
 
 /// Counts all pairs; the count may stop at one more than the caller wants.
-pub(crate) fn count_pairs(work: &mut Work) -> Result<()> {
+pub(crate) fn count_pairs(work: &mut CallWork) -> Result<()> {
     work.nodes()?.reach(None);
     set(c"enable_nestloop", c"off");
     let [members, pairs] = sources(work)?;
@@ -58,10 +58,10 @@ pub(crate) fn count_pairs(work: &mut Work) -> Result<()> {
 
 /// Counts all pairs in Citus: first those of sets, with the number of documents that have the right
 /// set, or with the number of passages, for which each document is a record.
-fn count_in_citus(work: &Work, passages: bool, members: &Named, pairs: &Named) -> Result<i64> {
+fn count_in_citus(work: &CallWork, passages: bool, members: &OwnTable, pairs: &OwnTable) -> Result<i64> {
     let spread = work.spread()?;
     let columns = &[("l", Type::Int8), ("count", Type::Int8)];
-    let named = spread.make_scratch(Scratch::Named, columns, "l", Some(Table::Members))?;
+    let named = spread.make_scratch(ScratchTables::Named, columns, "l", Some(WorkingTable::Members))?;
     let count = if passages { "octet_length(p.similarity) / 36" } else { "b.count" };
     let right = format!(
         "INSERT INTO {named} SELECT p.l, {count} FROM {pairs} p JOIN (SELECT m.n, count(*) AS count FROM {members} m GROUP BY m.n) b ON b.n = p.r"
@@ -72,12 +72,12 @@ fn count_in_citus(work: &Work, passages: bool, members: &Named, pairs: &Named) -
          FROM {named} x JOIN (SELECT m.n, count(*) AS count FROM {members} m GROUP BY m.n) a ON a.n = x.l"
     );
     let unequal = on([&named, members], both).number()?.unwrap_or_default();
-    spread.drop_scratch(Scratch::Named)?;
+    spread.drop_scratch(ScratchTables::Named)?;
     Ok(unequal.saturating_add(members::count_equal(work, members)?))
 }
 
 /// Fills the table of pairs, and returns the number of pairs.
-pub(crate) fn fill_pairs(work: &Work, result: &Named) -> Result<i64> {
+pub(crate) fn fill_pairs(work: &CallWork, result: &OwnTable) -> Result<i64> {
     work.nodes()?.reach(None);
     let [members, pairs] = sources(work)?;
     let join = work.join()?;
@@ -90,10 +90,15 @@ pub(crate) fn fill_pairs(work: &Work, result: &Named) -> Result<i64> {
 
 /// Fills the table of pairs in Citus: the right documents of pairs are found where they are, then
 /// the left ones.
-fn fill_in_citus(work: &Work, join: &Join, result: &Named, [members, pairs]: [&Named; 2]) -> Result<i64> {
+fn fill_in_citus(
+    work: &CallWork,
+    join: &JoinStatements,
+    result: &OwnTable,
+    [members, pairs]: [&OwnTable; 2],
+) -> Result<i64> {
     let spread = work.spread()?;
     let columns = &[("l", Type::Int8), ("id", Type::Id), ("similarity", Type::Found)];
-    let named = spread.make_scratch(Scratch::Named, columns, "l", Some(Table::Members))?;
+    let named = spread.make_scratch(ScratchTables::Named, columns, "l", Some(WorkingTable::Members))?;
     let right = format!(
         "INSERT INTO {named} SELECT p.l, b.id, p.similarity FROM {pairs} p JOIN {members} b ON b.n = p.r"
     );
@@ -113,7 +118,7 @@ fn fill_in_citus(work: &Work, join: &Join, result: &Named, [members, pairs]: [&N
          FROM (SELECT a.n, a.id AS a, x.id AS b, x.similarity FROM {named} x JOIN {members} a ON a.n = x.l{equal}) u{rows}"
     );
     let rows = on([result, &named, members], both).run()?;
-    spread.drop_scratch(Scratch::Named)?;
+    spread.drop_scratch(ScratchTables::Named)?;
     Ok(rows)
 }
 
@@ -125,20 +130,20 @@ pub(crate) fn create(name: &str, columns: &[String]) -> Statement {
 /// Fills a table with rows that the library supplies, made of those of a query if there is one.
 /// Runs with the search path of the caller, like all reading of documents, and so qualifies all
 /// names with their schemas.
-pub(crate) fn supply(internal: &str, table: &Named, query: Option<&str>, columns: &str) -> String {
+pub(crate) fn supply(internal: &str, table: &OwnTable, query: Option<&str>, columns: &str) -> String {
     let found = supplied(internal, query, columns);
     format!("INSERT INTO {table} SELECT f.* FROM {found}")
 }
 
 /// Fills the table of clusters with the clusters that the library makes of the pairs.
-pub(crate) fn clusters(internal: &str, clusters: &Named, result: &Named, columns: &str) -> Statement {
+pub(crate) fn clusters(internal: &str, clusters: &OwnTable, result: &OwnTable, columns: &str) -> Statement {
     let query = literal(&format!("SELECT p.left_id, p.right_id, p.similarity FROM {result} p"));
     on([clusters], supply(internal, clusters, Some(&query), columns))
 }
 
 /// Makes a table equal to another one with the same columns, changing only rows that differ.
 /// `is_same` compares a row `p` of the table with a row `f` of the other one.
-pub(crate) fn become_equal(table: &Named, other: &Named, is_same: &str) -> Result<()> {
+pub(crate) fn become_equal(table: &OwnTable, other: &OwnTable, is_same: &str) -> Result<()> {
     let delete = format!("DELETE FROM {table} p WHERE NOT EXISTS (SELECT 1 FROM {other} f WHERE {is_same})");
     on([table, other], delete).run()?;
     let insert = format!(

@@ -1,19 +1,19 @@
 //! The rows of the parts in which candidates are found, with each distinct set once.
 
 use super::definitions::moved;
-use super::join::Join;
+use super::join::JoinStatements;
 use super::{IS_FIRST, citus_catalog, delete_from, on};
-use crate::into::step::Table;
+use crate::into::step::WorkingTable;
 use crate::pg::into::layout::CitusLayout;
 use crate::pg::into::nodes::Nodes;
 use crate::pg::into::parts;
-use crate::pg::into::work::Work;
+use crate::pg::into::work::CallWork;
 use crate::pg::request::example::literal;
 use crate::pg::server::error::Result;
 use crate::pg::server::settings;
 
 /// Fills the table.
-pub(crate) fn fill(work: &mut Work) -> Result<i64> {
+pub(crate) fn fill(work: &mut CallWork) -> Result<i64> {
     match work.nodes()? {
         Nodes::Home(Some(_)) => return pack(work),
         Nodes::Citus(layout) => {
@@ -24,7 +24,8 @@ pub(crate) fn fill(work: &mut Work) -> Result<i64> {
         Nodes::Home(None) | Nodes::Fdw(_) => {}
     }
     // Sets and members are distributed alike, so that the servers join them.
-    let [to, sets, members, ranks] = work.open([Table::Routes, Table::Sets, Table::Members, Table::Ranks])?;
+    let [to, sets, members, ranks] =
+        work.open([WorkingTable::Routes, WorkingTable::Sets, WorkingTable::Members, WorkingTable::Ranks])?;
     if work.is_update() && !work.nodes()?.servers().is_empty() {
         delete_from(&to, work.first_new()?).run()?;
     }
@@ -39,14 +40,14 @@ pub(crate) fn fill(work: &mut Work) -> Result<i64> {
 /// Makes the rows of all parts from the sets of one part: of as many sets at a time as fit into the
 /// memory with their rows, which are there three times while they are stored. Many rows of a part
 /// are one row.
-fn pack(work: &mut Work) -> Result<i64> {
+fn pack(work: &mut CallWork) -> Result<i64> {
     const SHARE: usize = 8;
     /// The bytes of a row of a part besides the tokens, and a bit more.
     const ROW: i64 = 64;
     let (spread, part) = (work.spread()?, usize::from(work.claimed.part()));
-    let sets = spread.open_part(Table::Sets, part)?;
-    let members = spread.open_part(Table::Members, part)?;
-    let [to, ranks] = work.open([Table::Routes, Table::Ranks])?;
+    let sets = spread.open_part(WorkingTable::Sets, part)?;
+    let members = spread.open_part(WorkingTable::Members, part)?;
+    let [to, ranks] = work.open([WorkingTable::Routes, WorkingTable::Ranks])?;
     let packed = work.join()?.packed();
     let bytes = i64::try_from(settings::memory() / SHARE).unwrap_or(i64::MAX);
     // The last numbers of blocks of sets, each of which has about this number of bytes, or one set.
@@ -74,31 +75,31 @@ fn pack(work: &mut Work) -> Result<i64> {
 
 /// Makes the rows in Citus, where each part has a key, which determines its shard. Returns the
 /// number of rows, and of their bytes.
-fn in_citus(work: &Work, layout: &CitusLayout) -> Result<(i64, i64)> {
+fn in_citus(work: &CallWork, layout: &CitusLayout) -> Result<(i64, i64)> {
     let spread = work.spread()?;
-    let [to, sets, ranks] = work.open([Table::Routes, spread.of_sets(), Table::Ranks])?;
+    let [to, sets, ranks] = work.open([WorkingTable::Routes, spread.of_sets(), WorkingTable::Ranks])?;
     let join = work.join()?;
     let parts = count_parts(work, join.parts)?;
     let part = match layout.keys(to.oid, parts)? {
         Some(keys) => format!("({}::int4[])[g.part + 1]", literal(&keys)),
         None => "g.part".to_owned(),
     };
-    let rows = Join { parts, ..join }.rows("m.set");
+    let rows = JoinStatements { parts, ..join }.rows("m.set");
     let sql = format!(
         "INSERT INTO {to} SELECT {part}, m.n, g.size, g.bitmap, g.prefix FROM {sets} m, {ranks} o, {rows} g WHERE m.{IS_FIRST}"
     );
     let rows = on([&to, &sets, &ranks], sql).run()?;
-    Ok((rows, moved(&to, spread.columns(Table::Routes)).number()?.unwrap_or_default()))
+    Ok((rows, moved(&to, spread.columns(WorkingTable::Routes)).number()?.unwrap_or_default()))
 }
 
 /// Returns the number of parts, which is `usual` if the caller wants so many or rows of parts are
 /// kept.
-fn count_parts(work: &Work, usual: i64) -> Result<i64> {
+fn count_parts(work: &CallWork, usual: i64) -> Result<i64> {
     if work.is_update() || work.call.arguments.names_parts() {
         return Ok(usual);
     }
     let nodes = citus_catalog::nodes().number()?.unwrap_or(1);
-    Ok(few_parts(usual, nodes, work.log()?.progress.expected(Table::Sets)))
+    Ok(few_parts(usual, nodes, work.log()?.progress.expected(WorkingTable::Sets)))
 }
 
 /// Returns the number of parts for this number of documents in Citus. Each part costs every

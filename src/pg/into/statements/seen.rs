@@ -5,12 +5,12 @@ use pgrx::pg_sys;
 
 use super::members;
 use super::{on, sets};
-use crate::into::step::Table;
+use crate::into::step::WorkingTable;
 use crate::pg::into::columns::Type;
-use crate::pg::into::documents::Documents;
-use crate::pg::into::own::Named;
-use crate::pg::into::spread::Scratch;
-use crate::pg::into::work::Work;
+use crate::pg::into::documents::DocumentColumns;
+use crate::pg::into::own::OwnTable;
+use crate::pg::into::spread::ScratchTables;
+use crate::pg::into::work::CallWork;
 use crate::pg::query::Query;
 use crate::pg::query::as_user::as_user;
 use crate::pg::query::operators::equality;
@@ -21,9 +21,9 @@ const BATCH: i64 = 10_000;
 
 /// Reads the ids of all documents with the hashes of what is compared of them, which are computed
 /// where the documents are. Runs with the search path of the caller, like all reading of documents.
-pub(crate) fn see(work: &Work) -> Result<i64> {
-    let [seen] = as_user(work.call.caller, || work.open([Table::Seen]))?;
-    let Documents { table, id, hash, .. } = &work.in_parts()?.documents;
+pub(crate) fn see(work: &CallWork) -> Result<i64> {
+    let [seen] = as_user(work.call.caller, || work.open([WorkingTable::Seen]))?;
+    let DocumentColumns { table, id, hash, .. } = &work.in_parts()?.documents;
     if work.nodes()?.servers().is_empty() {
         let sql = format!("INSERT INTO {seen} SELECT {id}, {hash}, 1::pg_catalog.int8 FROM {table} AS d");
         return sets::query(work, &sql, &[], &[&seen]);
@@ -44,8 +44,8 @@ pub(crate) fn see(work: &Work) -> Result<i64> {
 
 /// Inserts the documents that are new, have changed or are gone. Those that servers are asked for
 /// are numbered in batches.
-pub(crate) fn fill_changes(work: &Work) -> Result<i64> {
-    let [to, seen, known] = work.open([Table::Changes, Table::Seen, Table::Known])?;
+pub(crate) fn fill_changes(work: &CallWork) -> Result<i64> {
+    let [to, seen, known] = work.open([WorkingTable::Changes, WorkingTable::Seen, WorkingTable::Known])?;
     let (spread, eq) = (work.spread()?, equality(work.call.asked.id_oid)?);
     let batch = if spread.nodes.citus().is_none() {
         format!("(row_number() OVER () - 1) / {BATCH}::int8")
@@ -57,17 +57,18 @@ pub(crate) fn fill_changes(work: &Work) -> Result<i64> {
          FROM {seen} s FULL JOIN {known} k ON k.id {eq} s.id WHERE s.id IS NULL OR k.id IS NULL OR s.hash IS DISTINCT FROM k.hash"
     );
     let rows = on([&to, &seen, &known], sql).run()?;
-    spread.drop_one(Table::Seen)?;
+    spread.drop_one(WorkingTable::Seen)?;
     Ok(rows)
 }
 
 /// Notes what is known of new and changed documents.
-pub(crate) fn fill_known(work: &Work) -> Result<i64> {
-    let [known, changes, members] = work.open([Table::Known, Table::Changes, Table::Members])?;
+pub(crate) fn fill_known(work: &CallWork) -> Result<i64> {
+    let [known, changes, members] =
+        work.open([WorkingTable::Known, WorkingTable::Changes, WorkingTable::Members])?;
     if work.nodes()?.citus().is_some() {
         return fill_known_in_citus(work, &known, &changes, &members);
     }
-    let ([sets], first) = (work.open([Table::Sets])?, work.first_new()?);
+    let ([sets], first) = (work.open([WorkingTable::Sets])?, work.first_new()?);
     let new = format!(
         "(SELECT m.id, m.n, m.r, s.digest FROM {members} m JOIN (SELECT s.n, s.digest FROM {sets} s WHERE s.n >= {first}::int8) s ON s.n = m.n)"
     );
@@ -76,7 +77,13 @@ pub(crate) fn fill_known(work: &Work) -> Result<i64> {
 
 /// Replaces what is known of changed documents by `n`, `r` and `digest` of their rows in `new`, a
 /// table or a query of these tables.
-fn know(work: &Work, known: &Named, changes: &Named, new: &str, tables: &[&Named]) -> Result<i64> {
+fn know(
+    work: &CallWork,
+    known: &OwnTable,
+    changes: &OwnTable,
+    new: &str,
+    tables: &[&OwnTable],
+) -> Result<i64> {
     let eq = equality(work.call.asked.id_oid)?;
     let forget =
         format!("DELETE FROM {known} k WHERE EXISTS (SELECT 1 FROM {changes} c WHERE c.id {eq} k.id)");
@@ -90,24 +97,29 @@ fn know(work: &Work, known: &Named, changes: &Named, new: &str, tables: &[&Named
 
 /// Does so in Citus, where the numbers of new documents are moved to where their ids are, and then
 /// makes the table of all documents by the numbers of their sets.
-fn fill_known_in_citus(work: &Work, known: &Named, changes: &Named, members: &Named) -> Result<i64> {
+fn fill_known_in_citus(
+    work: &CallWork,
+    known: &OwnTable,
+    changes: &OwnTable,
+    members: &OwnTable,
+) -> Result<i64> {
     let spread = work.spread()?;
     let columns = &[("id", Type::Id), ("n", Type::Int8), ("r", Type::Int8), ("digest", Type::Bytea)];
-    let numbers = spread.make_scratch(Scratch::Ids, columns, "id", Some(Table::Known))?;
+    let numbers = spread.make_scratch(ScratchTables::Ids, columns, "id", Some(WorkingTable::Known))?;
     let move_numbers =
         format!("INSERT INTO {numbers} SELECT m.id, m.n, NULL::int8, NULL::bytea FROM {members} m");
     on([&numbers, members], move_numbers).run()?;
     let rows = know(work, known, changes, &numbers.name, &[&numbers])?;
-    spread.drop_scratch(Scratch::Ids)?;
-    spread.make(Table::Sets, 0, 0)?;
-    let [sets] = work.open([Table::Sets])?;
+    spread.drop_scratch(ScratchTables::Ids)?;
+    spread.make(WorkingTable::Sets, 0, 0)?;
+    let [sets] = work.open([WorkingTable::Sets])?;
     let move_known = format!(
         "INSERT INTO {sets} SELECT k.n, k.id, 0, ''::bytea, NULL FROM {known} k WHERE k.n IS NOT NULL"
     );
     on([&sets, known], move_known).run()?;
-    spread.make(Table::Members, 0, 0)?;
-    let [members] = work.open([Table::Members])?;
+    spread.make(WorkingTable::Members, 0, 0)?;
+    let [members] = work.open([WorkingTable::Members])?;
     members::in_citus(&members, &sets, true).run()?;
-    spread.drop_one(Table::Sets)?;
+    spread.drop_one(WorkingTable::Sets)?;
     Ok(rows)
 }

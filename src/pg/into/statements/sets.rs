@@ -7,15 +7,15 @@ use pgrx::pg_sys::{self, Oid};
 
 use super::definitions::{columns, first_number, size_of_row};
 use super::{citus_catalog, delete_from, on};
-use crate::into::state::{Ids, Sizes};
-use crate::into::step::Table;
+use crate::into::state::{CheckedIds, SetSizes};
+use crate::into::step::WorkingTable;
 use crate::pg::into::columns::Type;
-use crate::pg::into::documents::Documents;
+use crate::pg::into::documents::DocumentColumns;
 use crate::pg::into::layout::{CitusLayout, Sharding};
 use crate::pg::into::nodes::Nodes;
-use crate::pg::into::own::Named;
-use crate::pg::into::spread::{SLOTS, Scratch};
-use crate::pg::into::work::Work;
+use crate::pg::into::own::OwnTable;
+use crate::pg::into::spread::{SLOTS, ScratchTables};
+use crate::pg::into::work::CallWork;
 use crate::pg::procedure::statement::Statement;
 use crate::pg::query::as_user::as_user;
 use crate::pg::query::operators::equality;
@@ -24,19 +24,24 @@ use crate::pg::request::example::literal;
 use crate::pg::server::error::Result;
 
 /// Runs a query of the caller, which reads the documents.
-pub(super) fn query(work: &Work, sql: &str, parameters: &[Parameter], tables: &[&Named]) -> Result<i64> {
+pub(super) fn query(
+    work: &CallWork,
+    sql: &str,
+    parameters: &[Parameter],
+    tables: &[&OwnTable],
+) -> Result<i64> {
     let tables = tables.iter().map(|table| table.oid);
     let relations: Vec<Oid> = [work.call.asked.docs].into_iter().chain(tables).collect();
     Ok(Query { sql, parameters, relations: &relations, read_only: false }.run([])?.rows as i64)
 }
 
 /// Reads the documents, or those that are new or have changed since the result was made.
-pub(crate) fn read(work: &mut Work) -> Result<i64> {
+pub(crate) fn read(work: &mut CallWork) -> Result<i64> {
     let caller = work.call.caller;
     let first = work.first_new()?;
     let (sets, changes) = as_user(caller, || {
-        let [sets] = work.open([Table::Sets])?;
-        let changes = (first > 0).then(|| work.open([Table::Changes])).transpose()?;
+        let [sets] = work.open([WorkingTable::Sets])?;
+        let changes = (first > 0).then(|| work.open([WorkingTable::Changes])).transpose()?;
         if work.is_update() && !work.nodes()?.servers().is_empty() {
             delete_from(&sets, first).run()?;
         }
@@ -50,7 +55,7 @@ pub(crate) fn read(work: &mut Work) -> Result<i64> {
         })?,
         None => String::new(),
     };
-    let mut tables: Vec<&Named> = [&sets].into_iter().chain(&changes).collect();
+    let mut tables: Vec<&OwnTable> = [&sets].into_iter().chain(&changes).collect();
     let shares;
     let sql = match (work.nodes()?, &changes) {
         (Nodes::Citus(layout), _) => {
@@ -76,8 +81,8 @@ fn numbered(first: i64) -> String {
 
 /// Inserts the sets of documents with their numbers. A document of which nothing is carried is
 /// similar to no other one.
-fn insert(sets: &Named, documents: &Documents, number: &str, of: &str) -> String {
-    let Documents { table, id, set, are_ordered, .. } = documents;
+fn insert(sets: &OwnTable, documents: &DocumentColumns, number: &str, of: &str) -> String {
+    let DocumentColumns { table, id, set, are_ordered, .. } = documents;
     let order = if *are_ordered { format!("ORDER BY {id}") } else { String::new() };
     // Equal documents are found by a digest for which nobody can construct a collision. Documents
     // that are not similar to those with the same bytes have digests of their own.
@@ -92,7 +97,7 @@ fn insert(sets: &Named, documents: &Documents, number: &str, of: &str) -> String
 /// Returns the SQL expression for the numbers of the documents in the part that was taken, and the
 /// condition for these documents: they are a range of the ids, and their numbers are in the part;
 /// or they are all documents, whose numbers are in all parts in turn.
-fn in_part(work: &Work, parts: usize) -> Result<(String, String)> {
+fn in_part(work: &CallWork, parts: usize) -> Result<(String, String)> {
     let (ranges, part) = (&work.log()?.ranges, usize::from(work.claimed.part()));
     let Some(key) = work.in_parts()?.key.as_deref().filter(|_| !ranges.is_empty()) else {
         let length = first_number(1);
@@ -111,7 +116,7 @@ fn in_part(work: &Work, parts: usize) -> Result<(String, String)> {
 }
 
 /// Reads changed documents from servers, for which their ids are parameters: some at a time.
-fn read_batches(work: &Work, sets: &Named, changes: &Named) -> Result<i64> {
+fn read_batches(work: &CallWork, sets: &OwnTable, changes: &OwnTable) -> Result<i64> {
     let (caller, first) = (work.call.caller, work.first_new()?);
     let documents = &work.in_parts()?.documents;
     let of =
@@ -130,7 +135,7 @@ fn read_batches(work: &Work, sets: &Named, changes: &Named) -> Result<i64> {
 }
 
 /// Returns the ids of a batch as an array.
-fn ids_of(changes: &Named, batch: i64) -> Statement {
+fn ids_of(changes: &OwnTable, batch: i64) -> Statement {
     on(
         [changes],
         format!("SELECT array_agg(c.id) FROM {changes} c WHERE c.batch = {batch}::int8 AND NOT c.gone"),
@@ -138,12 +143,12 @@ fn ids_of(changes: &Named, batch: i64) -> Statement {
 }
 
 /// Counts the batches.
-fn batches(changes: &Named) -> Statement {
+fn batches(changes: &OwnTable) -> Statement {
     on([changes], format!("SELECT COALESCE(max(c.batch) + 1, 0)::int8 FROM {changes} c"))
 }
 
 /// Opens the table that says which shard reads which documents, if all nodes have them.
-fn slots(work: &Work, layout: &CitusLayout) -> Result<Option<Named>> {
+fn slots(work: &CallWork, layout: &CitusLayout) -> Result<Option<OwnTable>> {
     if layout.how != Sharding::Reference {
         return Ok(None);
     }
@@ -151,12 +156,12 @@ fn slots(work: &Work, layout: &CitusLayout) -> Result<Option<Named>> {
 }
 
 /// Makes that table, with the keys of the shards, after the table of sets was made.
-pub(crate) fn make_slots(work: &Work, layout: &CitusLayout) -> Result<()> {
+pub(crate) fn make_slots(work: &CallWork, layout: &CitusLayout) -> Result<()> {
     if layout.how != Sharding::Reference {
         return Ok(());
     }
     let spread = work.spread()?;
-    let slots = spread.make_scratch(Scratch::Slots, SLOTS, "key", Some(Table::Sets))?;
+    let slots = spread.make_scratch(ScratchTables::Slots, SLOTS, "key", Some(WorkingTable::Sets))?;
     let keys = literal(&layout.keys(slots.oid, layout.shards)?.unwrap_or_else(|| "{0}".to_owned()));
     on(
         [&slots],
@@ -178,16 +183,16 @@ pub(crate) fn make_slots(work: &Work, layout: &CitusLayout) -> Result<()> {
 /// into its query, so the function is called once. Sets that are similar to no other one are stored
 /// only if members have sets.
 fn in_citus(
-    work: &Work,
+    work: &CallWork,
     layout: &CitusLayout,
-    sets: &Named,
-    slots: Option<&Named>,
+    sets: &OwnTable,
+    slots: Option<&OwnTable>,
     of: &str,
 ) -> Result<String> {
     let spread = work.spread()?;
     // The token has twelve hexadecimal digits, so it fits.
     let salt = i64::from_str_radix(spread.token, 16).unwrap_or_default();
-    let Documents { table, id, set, .. } = &work.in_parts()?.documents;
+    let DocumentColumns { table, id, set, .. } = &work.in_parts()?.documents;
     let has_some = "g.bytes OPERATOR(pg_catalog.>) 0";
     let (from, set) = match slots {
         None => (format!("{table} AS d"), format!("ARRAY[{set}]")),
@@ -227,13 +232,14 @@ fn in_citus(
 }
 
 /// Looks for ids that are NULL or in two rows.
-pub(crate) fn check_ids(work: &mut Work) -> Result<()> {
+pub(crate) fn check_ids(work: &mut CallWork) -> Result<()> {
     let update = work.is_update();
     let (nulls, double) = match work.nodes()? {
         Nodes::Citus(_) if !update => return check_in_citus(work),
         Nodes::Home(Some(_)) if work.in_parts()?.has_key => (0, None),
         _ => {
-            let (table, rows) = if update { (Table::Seen, "sum(s.rows)") } else { (Table::Sets, "count(*)") };
+            let (table, rows) =
+                if update { (WorkingTable::Seen, "sum(s.rows)") } else { (WorkingTable::Sets, "count(*)") };
             let [read] = work.open([table])?;
             let nulls = format!("SELECT count(*) FROM {read} s WHERE s.id IS NULL");
             match on([&read], nulls).number()?.unwrap_or_default() {
@@ -243,16 +249,16 @@ pub(crate) fn check_ids(work: &mut Work) -> Result<()> {
         }
     };
     work.state.ids = Some(match &double {
-        _ if nulls > 0 => Ids::Null,
-        Some(_) => Ids::Double,
-        None => Ids::Good,
+        _ if nulls > 0 => CheckedIds::Null,
+        Some(_) => CheckedIds::Double,
+        None => CheckedIds::Good,
     });
     work.double_id = double;
     Ok(())
 }
 
 /// Returns, as text, an id that two documents have, or no row if there is no such id.
-fn double_id(table: &Named, rows: &str) -> Statement {
+fn double_id(table: &OwnTable, rows: &str) -> Statement {
     on([table], format!("SELECT s.id::text FROM {table} s GROUP BY s.id HAVING {rows} > 1::int8 LIMIT 1"))
 }
 
@@ -260,11 +266,11 @@ fn double_id(table: &Named, rows: &str) -> Statement {
 /// number of documents without an id, the bytes of all rows, the bytes of all sets and of the
 /// largest one, and the number of numbers that more than one set has. Digests are told apart by
 /// another hash, whose 64 bits are as unlikely to be equal by chance as those of the numbers.
-fn check_in_citus(work: &mut Work) -> Result<()> {
+fn check_in_citus(work: &mut CallWork) -> Result<()> {
     let spread = work.spread()?;
-    spread.drop_scratch(Scratch::Slots)?;
-    let [sets] = work.open([Table::Sets])?;
-    let moved = size_of_row(columns(Table::Sets, spread.nodes, false));
+    spread.drop_scratch(ScratchTables::Slots)?;
+    let [sets] = work.open([WorkingTable::Sets])?;
+    let moved = size_of_row(columns(WorkingTable::Sets, spread.nodes, false));
     let digest = "(hash_array_extended(ARRAY[t.digest], 1::int8)) FILTER (WHERE t.digest IS NOT NULL)";
     let sql = format!(
         "SELECT COALESCE(sum(s.nulls), 0)::int8, COALESCE(sum(s.moved), 0)::int8, COALESCE(sum(s.bytes), 0)::int8, \
@@ -276,7 +282,7 @@ fn check_in_citus(work: &mut Work) -> Result<()> {
     let [nulls, moved, bytes, largest, collisions] =
         counted.map(|number| number.map_or(0, |number| number.value() as i64));
     if nulls > 0 {
-        work.state.ids = Some(Ids::Null);
+        work.state.ids = Some(CheckedIds::Null);
         return Ok(());
     }
     let is_unique = match work.in_parts()?.id_number {
@@ -286,29 +292,30 @@ fn check_in_citus(work: &mut Work) -> Result<()> {
     let double = if is_unique {
         None
     } else if citus_catalog::is_hashable(work.call.asked.id_oid).holds()? {
-        let ids = spread.make_scratch(Scratch::Ids, &[("id", Type::Id)], "id", None)?;
+        let ids = spread.make_scratch(ScratchTables::Ids, &[("id", Type::Id)], "id", None)?;
         on([&ids, &sets], format!("INSERT INTO {ids} SELECT s.id FROM {sets} s")).run()?;
         let double = double_id(&ids, "count(*)").text()?;
-        spread.drop_scratch(Scratch::Ids)?;
+        spread.drop_scratch(ScratchTables::Ids)?;
         double
     } else {
         double_id(&sets, "count(*)").text()?
     };
     work.moved = moved;
-    work.state.sizes = Some(Sizes { bytes, largest });
-    work.state.ids = Some(if double.is_some() || collisions > 0 { Ids::Double } else { Ids::Good });
+    work.state.sizes = Some(SetSizes { bytes, largest });
+    work.state.ids =
+        Some(if double.is_some() || collisions > 0 { CheckedIds::Double } else { CheckedIds::Good });
     work.double_id = double;
     Ok(())
 }
 
 /// Determines the size of the sets that are new, so that not too many are fetched at a time.
-pub(crate) fn measure(work: &mut Work) -> Result<()> {
+pub(crate) fn measure(work: &mut CallWork) -> Result<()> {
     // Local sets are not fetched, so that their sizes do not matter.
     if work.state.call.shared {
-        work.state.sizes = Some(Sizes::default());
+        work.state.sizes = Some(SetSizes::default());
         return Ok(());
     }
-    let ([sets], spread) = (work.open([Table::Sets])?, work.spread()?);
+    let ([sets], spread) = (work.open([WorkingTable::Sets])?, work.spread()?);
     let new = if spread.nodes.citus().is_some() {
         String::new()
     } else {
@@ -319,7 +326,7 @@ pub(crate) fn measure(work: &mut Work) -> Result<()> {
     let row = on([&sets], sql).row([pg_sys::INT8OID; 2])?.unwrap_or_default();
     let [bytes, largest] = row.map(|number| number.map_or(0, |number| number.value() as i64));
     // What is kept may have larger ones.
-    let sizes = Sizes { bytes, largest: largest.max(work.log()?.kept.largest) };
+    let sizes = SetSizes { bytes, largest: largest.max(work.log()?.kept.largest) };
     spread.fetch_sets(sizes.rows_a_fetch(work.state.filled.unwrap_or_default()))?;
     work.state.sizes = Some(sizes);
     Ok(())

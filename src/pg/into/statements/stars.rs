@@ -11,12 +11,12 @@ use pgrx::pg_sys;
 
 use super::definitions::moved;
 use super::on;
-use crate::into::step::{Stage, Table};
+use crate::into::step::{LoggedStage, WorkingTable};
 use crate::pg::functions::clusters::Chains;
 use crate::pg::into::columns::Type;
-use crate::pg::into::own::Named;
-use crate::pg::into::spread::Scratch;
-use crate::pg::into::work::Work;
+use crate::pg::into::own::OwnTable;
+use crate::pg::into::spread::ScratchTables;
+use crate::pg::into::work::CallWork;
 use crate::pg::server::error::Result;
 use neardup_core::clusters::LARGEST_COUNTED;
 
@@ -24,14 +24,14 @@ use neardup_core::clusters::LARGEST_COUNTED;
 const TWO_NUMBERS: i64 = 16;
 
 /// Returns the SQL expression for the distinct edges.
-fn once(edges: &Named) -> String {
+fn once(edges: &OwnTable) -> String {
     format!("(SELECT DISTINCT e.u, e.v FROM {edges} e) e")
 }
 
 /// Large star: connects each greater neighbour of a number with the least of the number and its
 /// neighbours. The log counts the edges that are made from these rows, not these rows themselves.
-pub(crate) fn fill_larger(work: &mut Work) -> Result<()> {
-    let [larger, edges] = work.open([Table::Larger, Table::Edges])?;
+pub(crate) fn fill_larger(work: &mut CallWork) -> Result<()> {
+    let [larger, edges] = work.open([WorkingTable::Larger, WorkingTable::Edges])?;
     let once = once(&edges);
     let sql = format!(
         "INSERT INTO {larger} SELECT x.v, x.least FROM \
@@ -43,14 +43,14 @@ pub(crate) fn fill_larger(work: &mut Work) -> Result<()> {
 
 /// Inserts the edges between similar sets, in both directions; in a round, makes them by small
 /// star.
-pub(crate) fn fill_edges(work: &mut Work) -> Result<i64> {
-    let [edges] = work.open([Table::Edges])?;
-    let rows = if matches!(work.log()?.progress.next(true), Stage::Stars(_)) {
+pub(crate) fn fill_edges(work: &mut CallWork) -> Result<i64> {
+    let [edges] = work.open([WorkingTable::Edges])?;
+    let rows = if matches!(work.log()?.progress.next(true), LoggedStage::Stars(_)) {
         smaller(work, &edges)?
     } else if work.is_update() {
         between_living(work, &edges)?
     } else {
-        let [pairs] = work.open([Table::Pairs])?;
+        let [pairs] = work.open([WorkingTable::Pairs])?;
         let sql = format!(
             "INSERT INTO {edges} SELECT e.u, e.v FROM {pairs} p, LATERAL (VALUES (p.l, p.r), (p.r, p.l)) e(u, v)"
         );
@@ -62,8 +62,8 @@ pub(crate) fn fill_edges(work: &mut Work) -> Result<i64> {
 
 /// Small star: connects a number and its lesser neighbours with the least of these, in both
 /// directions. The table of larger ends has rows only for lesser neighbours.
-fn smaller(work: &Work, edges: &Named) -> Result<i64> {
-    let [larger] = work.open([Table::Larger])?;
+fn smaller(work: &CallWork, edges: &OwnTable) -> Result<i64> {
+    let [larger] = work.open([WorkingTable::Larger])?;
     let once = once(&larger);
     let sql = format!(
         "INSERT INTO {edges} SELECT y.u, y.v FROM \
@@ -75,11 +75,11 @@ fn smaller(work: &Work, edges: &Named) -> Result<i64> {
 }
 
 /// Inserts the edges between sets that documents have: stored pairs may be of other sets.
-fn between_living(work: &Work, edges: &Named) -> Result<i64> {
+fn between_living(work: &CallWork, edges: &OwnTable) -> Result<i64> {
     let spread = work.spread()?;
-    let [pairs, members] = work.open([Table::Pairs, Table::Members])?;
+    let [pairs, members] = work.open([WorkingTable::Pairs, WorkingTable::Members])?;
     let columns = &[("l", Type::Int8), ("r", Type::Int8)];
-    let living = spread.make_scratch(Scratch::Named, columns, "l", Some(Table::Members))?;
+    let living = spread.make_scratch(ScratchTables::Named, columns, "l", Some(WorkingTable::Members))?;
     let with_right = format!(
         "INSERT INTO {living} SELECT p.l, p.r FROM {pairs} p JOIN {members} m ON m.n = p.r WHERE m.r = 1::int8"
     );
@@ -88,14 +88,14 @@ fn between_living(work: &Work, edges: &Named) -> Result<i64> {
         "INSERT INTO {edges} SELECT e.u, e.v FROM {living} p JOIN {members} m ON m.n = p.l, LATERAL (VALUES (p.l, p.r), (p.r, p.l)) e(u, v) WHERE m.r = 1::int8"
     );
     let rows = on([edges, &living, &members], with_both).run()?;
-    spread.drop_scratch(Scratch::Named)?;
+    spread.drop_scratch(ScratchTables::Named)?;
     Ok(rows)
 }
 
 /// Counts the numbers that have a lesser neighbour and another neighbour. There are no such numbers
 /// if all edges lead to the least number of a cluster.
-pub(crate) fn count_unsettled(work: &mut Work) -> Result<()> {
-    let [edges] = work.open([Table::Edges])?;
+pub(crate) fn count_unsettled(work: &mut CallWork) -> Result<()> {
+    let [edges] = work.open([WorkingTable::Edges])?;
     let sql = format!(
         "SELECT count(*) FROM (SELECT e.u FROM {edges} e GROUP BY e.u HAVING min(e.v) < e.u AND min(e.v) <> max(e.v)) e"
     );
@@ -104,13 +104,14 @@ pub(crate) fn count_unsettled(work: &mut Work) -> Result<()> {
 }
 
 /// Returns the SQL expression for the number of documents that have each set.
-fn counts(members: &Named) -> String {
+fn counts(members: &OwnTable) -> String {
     format!("(SELECT m.n, count(*) AS count FROM {members} m GROUP BY m.n)")
 }
 
 /// Inserts the right neighbours of sets, and the left ones, which follow from these.
-pub(crate) fn fill_neighbours(work: &mut Work) -> Result<i64> {
-    let [to, pairs, members] = work.open([Table::Neighbours, Table::Pairs, Table::Members])?;
+pub(crate) fn fill_neighbours(work: &mut CallWork) -> Result<i64> {
+    let [to, pairs, members] =
+        work.open([WorkingTable::Neighbours, WorkingTable::Pairs, WorkingTable::Members])?;
     let counts = counts(&members);
     let right = format!(
         "INSERT INTO {to} SELECT p.l, p.r, p.similarity, c.count FROM {pairs} p JOIN {counts} c ON c.n = p.r"
@@ -125,9 +126,9 @@ pub(crate) fn fill_neighbours(work: &mut Work) -> Result<i64> {
 
 /// Inserts the sets of clusters: the first document of the cluster of a set, the number of
 /// documents in the cluster, and the set of the representative. Warns of clusters that are chains.
-pub(crate) fn fill_clusters(work: &mut Work) -> Result<i64> {
+pub(crate) fn fill_clusters(work: &mut CallWork) -> Result<i64> {
     let spread = work.spread()?;
-    let [to] = work.open([Table::Clusters])?;
+    let [to] = work.open([WorkingTable::Clusters])?;
     let columns = &[
         ("root", Type::Int8),
         ("n", Type::Int8),
@@ -136,7 +137,8 @@ pub(crate) fn fill_clusters(work: &mut Work) -> Result<i64> {
         ("pairs", Type::Int8),
         ("weight", Type::Numeric),
     ];
-    let vertices = spread.make_scratch(Scratch::Vertices, columns, "root", Some(Table::Members))?;
+    let vertices =
+        spread.make_scratch(ScratchTables::Vertices, columns, "root", Some(WorkingTable::Members))?;
     fill_vertices(work, &vertices)?;
     chains(&vertices)?.warn();
     let sql = format!(
@@ -147,8 +149,8 @@ pub(crate) fn fill_clusters(work: &mut Work) -> Result<i64> {
     );
     let rows = on([&to, &vertices], sql).run()?;
     let of_vertices = moved(&vertices, columns).number()?.unwrap_or_default();
-    let of_clusters = moved(&to, spread.columns(Table::Clusters)).number()?.unwrap_or_default();
-    spread.drop_scratch(Scratch::Vertices)?;
+    let of_clusters = moved(&to, spread.columns(WorkingTable::Clusters)).number()?.unwrap_or_default();
+    spread.drop_scratch(ScratchTables::Vertices)?;
     work.moved += of_vertices + of_clusters;
     Ok(rows)
 }
@@ -156,9 +158,10 @@ pub(crate) fn fill_clusters(work: &mut Work) -> Result<i64> {
 /// Inserts, for each set in a cluster, its first document and the values that decide which set has
 /// the representative: the number of pairs of its documents, and the sum of their similarities, in
 /// the units of [`Degrees`](neardup_core::clusters::leaders::Degrees).
-fn fill_vertices(work: &Work, vertices: &Named) -> Result<()> {
+fn fill_vertices(work: &CallWork, vertices: &OwnTable) -> Result<()> {
     const UNIT: &str = "2147483648";
-    let [members, neighbours, edges] = work.open([Table::Members, Table::Neighbours, Table::Edges])?;
+    let [members, neighbours, edges] =
+        work.open([WorkingTable::Members, WorkingTable::Neighbours, WorkingTable::Edges])?;
     let counts = counts(&members);
     let sql = format!(
         "INSERT INTO {vertices} SELECT COALESCE(e.least, m.n), m.n, m.id, c.count, c.count - 1::int8 + COALESCE(k.pairs, 0::int8), \
@@ -174,7 +177,7 @@ fn fill_vertices(work: &Work, vertices: &Named) -> Result<()> {
 
 /// Counts the clusters, and the large clusters in which most documents form no pair with the
 /// representative. Also returns the size of the largest of these large clusters.
-fn chains(vertices: &Named) -> Result<Chains> {
+fn chains(vertices: &OwnTable) -> Result<Chains> {
     const LARGE: usize = Chains::LARGE;
     // The representative is the set with the most pairs, or in a very large cluster the first one.
     let sql = format!(
@@ -190,9 +193,10 @@ fn chains(vertices: &Named) -> Result<Chains> {
 
 /// Inserts the clusters of documents. Only the first of the documents with the same set can be the
 /// representative.
-pub(crate) fn fill_result(work: &Work, result: &Named) -> Result<i64> {
+pub(crate) fn fill_result(work: &CallWork, result: &OwnTable) -> Result<i64> {
     work.nodes()?.reach(None);
-    let [clusters, members, neighbours] = work.open([Table::Clusters, Table::Members, Table::Neighbours])?;
+    let [clusters, members, neighbours] =
+        work.open([WorkingTable::Clusters, WorkingTable::Members, WorkingTable::Neighbours])?;
     let sql = format!(
         "INSERT INTO {result} SELECT c.id, m.id, m.n = c.representative AND m.r = 1::int8, c.size, \
              CASE WHEN m.n = c.representative THEN 1::float8 ELSE k.similarity END \

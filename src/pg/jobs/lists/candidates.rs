@@ -1,7 +1,7 @@
 //! The rows that are read and compared with changed rows.
 
 use super::stored::{DOING, damaged};
-use crate::pg::query::ids::Ids;
+use crate::pg::query::ids::RowIds;
 use crate::pg::server::error::Result;
 use neardup_core::executor::{self, Executor};
 use neardup_core::hash;
@@ -11,13 +11,13 @@ use neardup_core::storage::rows::RaggedText;
 
 /// The ids of changed rows, which are looked up by their text form.
 struct ChangedRowIds<'a> {
-    ids: &'a Ids,
+    ids: &'a RowIds,
     /// The hash and the row of each id, sorted.
     hashes: Vec<(u64, u32)>,
 }
 
 impl<'a> ChangedRowIds<'a> {
-    fn new(ids: &'a Ids, executor: &dyn Executor) -> Result<Self> {
+    fn new(ids: &'a RowIds, executor: &dyn Executor) -> Result<Self> {
         const LOOK_EVERY: u32 = 1 << 10;
         let mut hashes = Vec::new();
         memory::reserve(&mut hashes, ids.len(), DOING)?;
@@ -51,7 +51,7 @@ pub(crate) struct CandidateIds<'a> {
 
 impl<'a> CandidateIds<'a> {
     /// Starts without candidates.
-    pub(crate) fn new(changed: &'a Ids, executor: &dyn Executor) -> Result<Self> {
+    pub(crate) fn new(changed: &'a RowIds, executor: &dyn Executor) -> Result<Self> {
         let changed = ChangedRowIds::new(changed, executor)?;
         Ok(Self { ids: RaggedText::default(), partners: SegmentPartners::default(), changed })
     }
@@ -68,7 +68,7 @@ impl<'a> CandidateIds<'a> {
     /// Returns the distinct ids, and the partners of the row with each id. The ids are ordered by
     /// length and then by text, so that ids that are natural numbers ascend: rows with consecutive
     /// ids are often stored close to each other, and are then read faster.
-    pub(crate) fn finish(self, executor: &dyn Executor) -> Result<(Ids, SegmentPartners)> {
+    pub(crate) fn finish(self, executor: &dyn Executor) -> Result<(RowIds, SegmentPartners)> {
         let Self { ids, partners, changed } = self;
         let id = |n: u32| ids.get(n as usize);
         let mut order = Vec::new();
@@ -94,7 +94,7 @@ impl<'a> CandidateIds<'a> {
             rows.dedup();
             sorted.push(known.then_some(&rows))?;
         }
-        let read = Ids::read(changed.ids.type_oid(), distinct.into_iter().map(id))?;
+        let read = RowIds::read(changed.ids.type_oid(), distinct.into_iter().map(id))?;
         Ok((read.ok_or_else(|| damaged("an id is not of the type of the ids"))?, sorted))
     }
 }

@@ -3,12 +3,12 @@
 use pgrx::{check_for_interrupts, pg_sys};
 
 use super::stored::{COLUMNS, Header, damaged, documents, headers, ids, parts, read_order, unless_damaged};
-use super::writer::Writer;
+use super::writer::ListWriter;
 use crate::pg::procedure::table::Table;
-use crate::pg::query::ids::Ids;
+use crate::pg::query::ids::RowIds;
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::BackendExecutor;
-use crate::pg::server::set_returning::Store;
+use crate::pg::server::set_returning::RowStore;
 use crate::pg::server::settings;
 use neardup_core::error::Error;
 use neardup_core::joins::incremental::digest::Digests;
@@ -17,26 +17,26 @@ use neardup_core::memory;
 
 /// Stores the last segments as one segment if that is worthwhile, and a row of kind `x` for each of
 /// the merged segments. If the lists are damaged, stores one row of kind `!` instead.
-pub(in crate::pg::jobs) fn merged(lists: &Table, store: &mut Store) -> Result<()> {
+pub(in crate::pg::jobs) fn merged(lists: &Table, store: &mut RowStore) -> Result<()> {
     if unless_damaged(merge(lists, store))?.is_none() {
         store.clear();
-        Writer::<COLUMNS>::new(store, 0).put(b'!', [0, 0], None, None, None)?;
+        ListWriter::<COLUMNS>::new(store, 0).put(b'!', [0, 0], None, None, None)?;
     }
     Ok(())
 }
 
-fn merge(lists: &Table, store: &mut Store) -> Result<()> {
+fn merge(lists: &Table, store: &mut RowStore) -> Result<()> {
     let headers = headers(lists)?;
     let memory = settings::memory();
     let count = worth_merging(&headers, memory);
-    let mut writer = Writer::<COLUMNS>::new(store, headers.last().map_or(0, |last| last.segment + 1));
+    let mut writer = ListWriter::<COLUMNS>::new(store, headers.last().map_or(0, |last| last.segment + 1));
     let merged = &headers[headers.len() - count..];
     if merged.is_empty() {
         return Ok(());
     }
     let order = read_order(lists)?.ok_or_else(|| damaged("they are of another version"))?;
     let executor = BackendExecutor::new();
-    let (mut all, mut names) = (Digests::default(), Ids::new(pg_sys::TEXTOID));
+    let (mut all, mut names) = (Digests::default(), RowIds::new(pg_sys::TEXTOID));
     for &header in merged {
         let segment = header.segment;
         let (mut kept, mut bytes) = (Vec::new(), 0);

@@ -6,16 +6,16 @@ use pgrx::pg_sys::{self, Datum};
 use super::candidates::CandidateIds;
 use super::search::search;
 use super::stored::{BATCH, headers, read_order};
-use super::writer::Writer;
+use super::writer::ListWriter;
 use crate::pg::jobs::queries;
 use crate::pg::procedure::table::Table;
 use crate::pg::query::Parameter;
 use crate::pg::query::citus::is_spread;
-use crate::pg::query::ids::Ids;
+use crate::pg::query::ids::RowIds;
 use crate::pg::query::operators::equality;
 use crate::pg::request::Request;
 use crate::pg::server::error::Result;
-use crate::pg::server::set_returning::Store;
+use crate::pg::server::set_returning::RowStore;
 use neardup_core::executor::{self, Executor};
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::sets::exact::TokenSets;
@@ -33,11 +33,11 @@ const MEMORY_SHARE: usize = 16;
 /// Changed rows, and the rows of the lists that may be similar to them.
 pub(crate) struct Neighbours {
     /// The ids of the changed rows.
-    ids: Ids,
+    ids: RowIds,
     /// The changed rows in memory, or None if there are too many.
     matcher: Option<Matcher>,
     /// The ids of the other rows, and an array of these ids.
-    others: Ids,
+    others: RowIds,
     array: Parameter,
     partners: SegmentPartners,
     equals: String,
@@ -53,7 +53,7 @@ pub(crate) fn neighbours<const N: usize>(
     spec: FeatureSpec,
     predicate: Predicate,
     segment: Option<i64>,
-    store: &mut Store,
+    store: &mut RowStore,
 ) -> Result<Option<Neighbours>> {
     let Some(order) = read_order(lists)? else { return Ok(None) };
     let (words, bounds) = (order.words, Bounds::new(predicate));
@@ -86,7 +86,7 @@ pub(crate) fn neighbours<const N: usize>(
         sets.push(some);
     }
     if let Some(segment) = segment.filter(|_| !outlines.rows.is_empty()) {
-        let mut writer = Writer::<N>::new(store, segment);
+        let mut writer = ListWriter::<N>::new(store, segment);
         writer.write(ListSegment::new(&outlines, words, &executor)?)?;
         writer.ids(|row| reading.left().show(row))?;
     }
@@ -108,7 +108,7 @@ pub(crate) fn neighbours<const N: usize>(
 
 impl Neighbours {
     /// Returns the ids of the other rows.
-    pub(crate) fn others(&self) -> &Ids {
+    pub(crate) fn others(&self) -> &RowIds {
         &self.others
     }
 
@@ -128,7 +128,7 @@ impl Neighbours {
     pub(crate) fn pairs(
         &self,
         request: &mut Request,
-        mut pair: impl FnMut(&Ids, Datum, Datum, f64),
+        mut pair: impl FnMut(&RowIds, Datum, Datum, f64),
     ) -> Result<()> {
         let (Some(matcher), partners) = (&self.matcher, &self.partners) else { return Ok(()) };
         let is_spread = is_spread(request.left.oid)?;

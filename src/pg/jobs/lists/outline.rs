@@ -1,13 +1,13 @@
 //! The outlines of rows, as rows of the table of lists.
 
 use super::stored::{BATCH, COLUMNS, read_order, unless_damaged};
-use super::writer::Writer;
-use crate::jobs::step::Rows;
+use super::writer::ListWriter;
+use crate::jobs::step::RowSelection;
 use crate::pg::jobs::chosen_rows::Condition;
 use crate::pg::jobs::statements::names::Names;
 use crate::pg::procedure::table::Table;
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::set_returning::Store;
+use crate::pg::server::set_returning::RowStore;
 use neardup_core::error::Error;
 use neardup_core::executor::{self, Executor};
 use neardup_core::features::FeatureSpec;
@@ -27,28 +27,32 @@ pub(in crate::pg::jobs) fn in_order(
     names: &Names,
     lists: &Table,
     segment: i64,
-    rows: Rows,
-    store: &mut Store,
+    rows: RowSelection,
+    store: &mut RowStore,
 ) -> Result<()> {
     match unless_damaged(read_order(lists))?.flatten() {
         Some(order) => outlines(names, Some(rows), Some(order), segment, store),
-        None => Writer::<COLUMNS>::new(store, segment).put(b'!', [0, 0], None, None, None),
+        None => ListWriter::<COLUMNS>::new(store, segment).put(b'!', [0, 0], None, None, None),
     }
 }
 
 /// Stores the outlines of some rows, or of all rows, and an order of tokens that is made from these
 /// rows.
-pub(in crate::pg::jobs) fn with_order(names: &Names, rows: Option<Rows>, store: &mut Store) -> Result<()> {
+pub(in crate::pg::jobs) fn with_order(
+    names: &Names,
+    rows: Option<RowSelection>,
+    store: &mut RowStore,
+) -> Result<()> {
     const FIRST: i64 = 1;
     outlines(names, rows, None, FIRST, store)
 }
 
 fn outlines(
     names: &Names,
-    rows: Option<Rows>,
+    rows: Option<RowSelection>,
     order: Option<OutlineOrder>,
     segment: i64,
-    store: &mut Store,
+    store: &mut RowStore,
 ) -> Result<()> {
     let mut request = names.request()?;
     let Update::Sets(spec, predicate) = request.method.update() else {
@@ -57,7 +61,7 @@ fn outlines(
     if let Some(rows) = rows {
         request.left = Condition::new(&names.tables, rows, &request)?.only(&request.left);
     }
-    let mut writer = Writer::<COLUMNS>::new(store, segment);
+    let mut writer = ListWriter::<COLUMNS>::new(store, segment);
     let mut reading = request.reading();
     // Until an order is made, tokens take far more memory than outlines, and applying the order
     // takes twice the size of the tokens in addition.

@@ -8,7 +8,7 @@ use crate::pg::jobs::queries;
 use crate::pg::jobs::tables::columns::LIST_COLUMNS;
 use crate::pg::procedure::table::Table;
 use crate::pg::query::Query;
-use crate::pg::query::cursor::Cursor;
+use crate::pg::query::cursor::OpenCursor;
 use crate::pg::query::decode::elements;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::{Result, SqlError};
@@ -70,7 +70,7 @@ fn read<const N: usize>(
     let Table { oid, name, .. } = lists;
     let sql = queries::of_lists(name, &columns.map(|(name, _)| name), rest);
     let query = Query { relations: &[*oid], ..Query::new(&sql) };
-    Cursor::open(&query, columns.map(|(_, of)| of))?.for_each(ROWS_A_FETCH, |row| {
+    OpenCursor::open(&query, columns.map(|(_, of)| of))?.for_each(ROWS_A_FETCH, |row| {
         if row.contains(&None) {
             return Err(damaged("something is missing in them"));
         }

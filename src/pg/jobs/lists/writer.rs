@@ -5,27 +5,27 @@ use pgrx::PgMemoryContexts;
 use pgrx::pg_sys::Datum;
 
 use super::stored::DOING;
-use crate::pg::query::ids::Ids;
+use crate::pg::query::ids::RowIds;
 use crate::pg::server::encoding;
 use crate::pg::server::error::Result;
-use crate::pg::server::set_returning::Store;
+use crate::pg::server::set_returning::RowStore;
 use crate::pg::server::values::{Strings, text_array};
 use neardup_core::joins::incremental::segment::{BLOCK, ListSegment};
 use neardup_core::memory;
 
 /// Writes segments as rows of `N` columns. The last six columns are those of the table; the columns
 /// before them are NULL.
-pub(crate) struct Writer<'a, const N: usize> {
-    store: &'a mut Store,
+pub(crate) struct ListWriter<'a, const N: usize> {
+    store: &'a mut RowStore,
     segment: i64,
     /// The segments whose ids are still to be written: their numbers, and their rows in order.
     rows: Vec<(i64, Vec<u32>)>,
     context: PgMemoryContexts,
 }
 
-impl<'a, const N: usize> Writer<'a, N> {
+impl<'a, const N: usize> ListWriter<'a, N> {
     /// Starts a writer that has written nothing; its segments are numbered from `segment`.
-    pub(crate) fn new(store: &'a mut Store, segment: i64) -> Self {
+    pub(crate) fn new(store: &'a mut RowStore, segment: i64) -> Self {
         let context = PgMemoryContexts::new("neardup: lists");
         Self { store, segment, rows: Vec::new(), context }
     }
@@ -82,7 +82,7 @@ impl<'a, const N: usize> Writer<'a, N> {
 
     /// Writes, as rows of kind `c`, the ids of rows that may be similar to changed rows. Rows of
     /// kind `c` are not stored in any table.
-    pub(crate) fn candidates(&mut self, ids: &Ids) -> Result<()> {
+    pub(crate) fn candidates(&mut self, ids: &RowIds) -> Result<()> {
         let rows = ids.len() as u32;
         (0..rows).step_by(BLOCK).try_for_each(|from| {
             let block = from..rows.min(from + BLOCK as u32);

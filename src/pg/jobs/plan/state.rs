@@ -23,7 +23,7 @@ impl Upkeep {
 
 /// Facts about a job from the registry, the catalog and the settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Job {
+pub struct RegisteredJob {
     /// The data on which the pairs of the job depend.
     pub upkeep: Upkeep,
     /// True if each cluster of the job consists of all rows that pairs connect.
@@ -47,7 +47,7 @@ pub struct Job {
 
 /// The knowledge about rows before rows are taken into the batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Contents {
+pub enum KnownRows {
     /// No row has been seen yet.
     Unseen {
         /// True if all existing rows fit into one batch.
@@ -86,15 +86,15 @@ pub struct BatchPairs {
 
 /// All known facts. `None` means that a fact is not known yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct State {
+pub struct JobFacts {
     /// The facts known from the beginning.
-    pub job: Job,
+    pub job: RegisteredJob,
     /// True if rows changed whose ids triggers did not record.
     pub unnoted: Option<bool>,
     /// True if triggers noted every row that differs from what was seen.
     pub noted: Option<bool>,
     /// The knowledge about rows before rows are taken into the batch.
-    pub contents: Option<Contents>,
+    pub contents: Option<KnownRows>,
     /// The number of changed rows that were taken.
     pub rows: Option<i64>,
     /// The number of rows that had been seen before, counted up to [`Batch::limit`].
@@ -114,9 +114,9 @@ pub struct State {
     pub more: Option<bool>,
 }
 
-impl State {
+impl JobFacts {
     /// Creates the state at the beginning of a transaction.
-    pub fn new(job: Job) -> Self {
+    pub fn new(job: RegisteredJob) -> Self {
         Self {
             job,
             unnoted: None,
@@ -165,17 +165,17 @@ impl State {
     }
 
     /// Returns the batch, once its rows have been counted.
-    pub fn batch(&self) -> Option<Batch> {
-        let everything = self.contents == Some(Contents::Unseen { fits: true });
+    pub fn batch(&self) -> Option<RowBatch> {
+        let everything = self.contents == Some(KnownRows::Unseen { fits: true });
         let (rows, known) = (self.rows?, if everything { 0 } else { self.known? });
         let most = everything || self.job.upkeep.is_whole() || rows.saturating_mul(5) > known;
-        Some(Batch { rows, everything, known, most })
+        Some(RowBatch { rows, everything, known, most })
     }
 }
 
 /// The rows of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Batch {
+pub struct RowBatch {
     /// The number of rows.
     pub rows: i64,
     /// True if the batch consists of all existing rows, and no row was known before.
@@ -186,7 +186,7 @@ pub struct Batch {
     pub most: bool,
 }
 
-impl Batch {
+impl RowBatch {
     /// Returns the number up to which known rows are counted, given the number of changed rows.
     pub fn limit(rows: i64) -> i64 {
         rows.saturating_mul(20).saturating_add(1)

@@ -2,7 +2,7 @@
 
 /// A selection of rows by their entries in the job's table of states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rows {
+pub enum RowSelection {
     /// The rows that are being brought up to date.
     Batch,
     /// The rows that have been seen, including the batch once it has been read.
@@ -11,7 +11,7 @@ pub enum Rows {
 
 /// A selection of rows to join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Join {
+pub enum JoinSelection {
     /// All rows with each other.
     All,
     /// The rows of the batch with each other, because there are no other rows.
@@ -22,7 +22,7 @@ pub enum Join {
 
 /// The way in which clusters are brought up to date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Clusters {
+pub enum ClusterUpdate {
     /// Rebuild all clusters from the signatures of all rows.
     OfSignatures,
     /// Rebuild all clusters from all pairs.
@@ -39,7 +39,7 @@ pub enum Clusters {
 
 /// A step of a transaction of a refresh. Each such transaction processes one batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum RefreshStep {
     /// Empties the tables and gives them the type of the ids. Then planning starts from scratch.
     Retype,
     /// Moves the data about rows as they were seen to the place where it belongs. No known data is
@@ -114,7 +114,7 @@ pub enum Step {
         doubts: bool,
     },
     /// Joins rows, and reports the number of new pairs.
-    JoinRows(Join),
+    JoinRows(JoinSelection),
     /// Adds the rows of the batch to the lists.
     Outline {
         /// The segment that the rows become.
@@ -123,14 +123,14 @@ pub enum Step {
     /// Merges small segments of the lists, and reports whether the lists are damaged.
     MergeSegments,
     /// Rebuilds the lists, from these rows or from all rows.
-    MakeLists(Option<Rows>),
+    MakeLists(Option<RowSelection>),
     /// Compares all rows that have been seen with their known contents. Rows that differ are put in
     /// doubt. Such rows can have been joined, or put into lists, with contents that were never
     /// stored as seen, and can have their former contents again when all rows are compared the next
     /// time.
     Doubt,
     /// Brings the clusters up to date.
-    Cluster(Clusters),
+    Cluster(ClusterUpdate),
     /// Ends the batch and deletes its marks. Reports whether rows wait for another batch.
     EndBatch,
     /// Runs ANALYZE on the job's tables. Otherwise the statements of the next batch would be

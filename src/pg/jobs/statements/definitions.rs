@@ -1,6 +1,6 @@
 //! The objects that a job makes next to its relation: tables and triggers.
 
-use crate::pg::procedure::form::{Form, IndexForm, IndexedRows};
+use crate::pg::procedure::form::{IndexForm, IndexedRows, TableForm};
 use crate::pg::procedure::statement::Statement;
 use crate::pg::procedure::table::Table;
 use crate::pg::query::as_user::INTERNAL;
@@ -8,7 +8,7 @@ use crate::pg::request::example::literal;
 
 /// A table of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum JobTable {
     /// The pairs.
     Pairs,
     /// The clusters.
@@ -26,7 +26,7 @@ pub(crate) enum Kind {
     Hashes,
 }
 
-impl Kind {
+impl JobTable {
     /// The tables that a job is set up with.
     pub(crate) const ALL: [Self; 4] = [Self::Pairs, Self::Clusters, Self::State, Self::Lists];
 
@@ -80,7 +80,7 @@ impl Kind {
     }
 
     /// Returns the form of the table, of which only the types of the ids differ from job to job.
-    pub(crate) fn form(self) -> Form {
+    pub(crate) fn form(self) -> TableForm {
         const PAIRS: &[IndexForm] = &[IndexForm::key(&["left_id", "right_id"]), IndexForm::of(&["right_id"])];
         const CLUSTERS: &[IndexForm] =
             &[IndexForm::key(&["id", "cluster_id"]), IndexForm::of(&["cluster_id"])];
@@ -97,7 +97,7 @@ impl Kind {
             Self::Lists => (LISTS, false),
             Self::Hashes => (HASHES, false),
         };
-        Form { indexes, may_grow, may_have_triggers: true, ..Form::TABLE }
+        TableForm { indexes, may_grow, may_have_triggers: true, ..TableForm::TABLE }
     }
 
     fn comment(self, shown: &str) -> String {
@@ -114,7 +114,7 @@ impl Kind {
 
 /// Makes a table of a job, where `id` is the type of ids and `shown` is the displayed name of the
 /// relation.
-pub(crate) fn create(kind: Kind, table: &str, id: &str, shown: &str) -> Vec<Statement> {
+pub(crate) fn create(kind: JobTable, table: &str, id: &str, shown: &str) -> Vec<Statement> {
     let mut statements = vec![Statement::new(format!("CREATE TABLE {table} ({})", kind.columns(id)))];
     statements.extend(kind.further().iter().map(|further| Statement::new(further.replace("{}", table))));
     statements.push(Statement::new(format!("COMMENT ON TABLE {table} IS {}", kind.comment(shown))));

@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys::{self, Oid};
 
-use crate::pg::jobs::job::Job;
+use crate::pg::jobs::job::LockedRelation;
 use crate::pg::jobs::settings::{Columns, Settings};
 use crate::pg::jobs::tables::all::Tables;
 use crate::pg::procedure::supplied_rows::supplied;
@@ -51,7 +51,7 @@ pub(crate) struct Names {
 impl Names {
     /// Collects the names for the job of a relation.
     pub(crate) fn new(
-        job: &Job,
+        job: &LockedRelation,
         settings: &Settings,
         columns: &Columns<'_>,
         clustering: ClusteringArguments,

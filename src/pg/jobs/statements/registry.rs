@@ -23,7 +23,7 @@ pub(crate) fn lock(jobs: Oid, docs: Oid, skip: bool) -> Result<Statement> {
 
 /// The row of a job.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Values<'a> {
+pub(crate) struct RegistryValues<'a> {
     /// The watched relation.
     pub docs: Oid,
     /// The table of pairs.
@@ -44,8 +44,8 @@ pub(crate) struct Values<'a> {
 
 /// Writes the row of a job. If the job already has a row, changes only its settings, the definition
 /// last seen and the table of hashes.
-pub(crate) fn put(jobs: Oid, values: Values<'_>) -> Result<Statement> {
-    let Values { docs, pairs, clusters, state, lists, hashes, settings, seen } = values;
+pub(crate) fn put(jobs: Oid, values: RegistryValues<'_>) -> Result<Statement> {
+    let RegistryValues { docs, pairs, clusters, state, lists, hashes, settings, seen } = values;
     let [lists, hashes] =
         [lists, hashes].map(|table| (pg_sys::OIDOID, table.and_then(IntoDatum::into_datum)));
     let seen = seen.map_or(Ok((pg_sys::TEXTOID, None)), text)?;

@@ -2,9 +2,9 @@
 
 use pgrx::pg_sys;
 
-use super::work::Work;
+use super::work::RefreshWork;
 use crate::jobs::state::{BatchPairs, Removed};
-use crate::jobs::step::Join;
+use crate::jobs::step::JoinSelection;
 use crate::pg::jobs::pairs::{self as found, ListLookup, columns};
 use crate::pg::jobs::statements::{definitions, pairs, rows};
 use crate::pg::procedure::statement::read_bool;
@@ -12,14 +12,14 @@ use crate::pg::procedure::supplied_rows::supplying;
 use crate::pg::server::error::Result;
 
 /// Removes all pairs.
-pub(crate) fn remove_all(work: &mut Work<'_>) -> Result<()> {
+pub(crate) fn remove_all(work: &mut RefreshWork<'_>) -> Result<()> {
     let removed = definitions::empty(&work.names.tables.pairs).run()?;
     work.state.removed = Some(Removed { pairs: removed, had_pairs: true });
     Ok(())
 }
 
 /// Removes the pairs of the batch, if it can have any.
-pub(crate) fn remove(work: &mut Work<'_>, by_clusters: bool) -> Result<()> {
+pub(crate) fn remove(work: &mut RefreshWork<'_>, by_clusters: bool) -> Result<()> {
     let had_pairs = !by_clusters || pairs::are_in_clusters(&work.names).holds()?;
     let mut removed = 0;
     if had_pairs {
@@ -33,7 +33,7 @@ pub(crate) fn remove(work: &mut Work<'_>, by_clusters: bool) -> Result<()> {
 
 /// Looks up the rows of the batch in the lists. Keeps the ids in the pairs that were found if the
 /// clusters are updated from these ids.
-pub(crate) fn look_up(work: &mut Work<'_>, segment: Option<i64>, doubts: bool) -> Result<()> {
+pub(crate) fn look_up(work: &mut RefreshWork<'_>, segment: Option<i64>, doubts: bool) -> Result<()> {
     let keep = work.state.job.whole_clusters;
     let array = work.names.array_oid();
     let (names, lists) = (&work.names, work.lists()?);
@@ -55,7 +55,7 @@ pub(crate) fn look_up(work: &mut Work<'_>, segment: Option<i64>, doubts: bool) -
 }
 
 /// Joins rows.
-pub(crate) fn join(work: &mut Work<'_>, rows: Join) -> Result<()> {
+pub(crate) fn join(work: &mut RefreshWork<'_>, rows: JoinSelection) -> Result<()> {
     let names = &work.names;
     let pairs = supplying(&columns(names.id_oid), &mut |_, store| found::join(names, rows, store), || {
         pairs::store(names).run()

@@ -3,7 +3,7 @@
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
-use super::work::Work;
+use super::work::RefreshWork;
 use crate::pg::jobs::home;
 use crate::pg::jobs::statements::{definitions, rows};
 use crate::pg::jobs::tables::all::Tables;
@@ -12,7 +12,7 @@ use crate::pg::query::names::type_name;
 use crate::pg::server::error::Result;
 
 /// Empties the tables and changes their columns of ids to the current type of the ids.
-pub(crate) fn retype(work: &mut Work<'_>) -> Result<()> {
+pub(crate) fn retype(work: &mut RefreshWork<'_>) -> Result<()> {
     let relation = &work.job.relation;
     let shown = &relation.shown;
     let id_type = work.names.column_oid;
@@ -51,7 +51,7 @@ pub(crate) fn retype(work: &mut Work<'_>) -> Result<()> {
 
 /// Moves the data about rows as they were seen to its new place: to a table next to the documents,
 /// where the documents are now, or back to the table of states.
-pub(crate) fn move_hashes(work: &mut Work<'_>) -> Result<()> {
+pub(crate) fn move_hashes(work: &mut RefreshWork<'_>) -> Result<()> {
     let (job, home, id_type) = (work.job, work.home, work.names.column_oid);
     let shown = &job.relation.shown;
     let tables = &mut work.names.tables;
@@ -88,7 +88,7 @@ pub(crate) fn move_hashes(work: &mut Work<'_>) -> Result<()> {
 }
 
 /// Analyzes the tables.
-pub(crate) fn analyze(work: &mut Work<'_>) -> Result<()> {
+pub(crate) fn analyze(work: &mut RefreshWork<'_>) -> Result<()> {
     let Tables { pairs, clusters, state, .. } = &work.names.tables;
     definitions::analyze([state, pairs, clusters]).run().map(|_| ())
 }

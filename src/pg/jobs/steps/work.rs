@@ -2,10 +2,10 @@
 
 use pgrx::pg_sys::Datum;
 
-use crate::jobs::state::State;
+use crate::jobs::state::JobFacts;
 use crate::pg::jobs::home::Home;
-use crate::pg::jobs::job::Job;
-use crate::pg::jobs::registry::Entry;
+use crate::pg::jobs::job::LockedRelation;
+use crate::pg::jobs::registry::JobEntry;
 use crate::pg::jobs::settings::Settings;
 use crate::pg::jobs::statements::names::Names;
 use crate::pg::procedure::table::Table;
@@ -15,13 +15,13 @@ use crate::pg::server::activity::Activity;
 use crate::pg::server::error::{Result, SqlError};
 
 /// A transaction of a refresh.
-pub(crate) struct Work<'a> {
+pub(crate) struct RefreshWork<'a> {
     /// The job.
-    pub job: &'a Job,
+    pub job: &'a LockedRelation,
     /// The activity of the refresh that other sessions see.
     pub activity: Activity,
     /// The entry of the job in the registry.
-    pub entry: &'a mut Entry,
+    pub entry: &'a mut JobEntry,
     /// The settings of the job, with the current columns.
     pub settings: Settings,
     /// The definition of the relation, if triggers saw every change under this definition.
@@ -36,7 +36,7 @@ pub(crate) struct Work<'a> {
     /// The snapshot in which the relation was read.
     pub moment: Option<Moment>,
     /// The state so far.
-    pub state: State,
+    pub state: JobFacts,
     /// The number of rows that wait for the next batch; counted only in the first batch, because
     /// there may be many batches.
     pub waiting: i64,
@@ -45,7 +45,7 @@ pub(crate) struct Work<'a> {
     pub near: Option<Parameter>,
 }
 
-impl Work<'_> {
+impl RefreshWork<'_> {
     /// Returns the table of lists. It was checked before that the job has this table if its method
     /// needs it.
     pub(crate) fn lists(&self) -> Result<&Table> {

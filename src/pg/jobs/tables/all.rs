@@ -6,10 +6,10 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
 use crate::pg::jobs::hints::{anew, not_now};
-use crate::pg::jobs::registry::Entry;
-use crate::pg::jobs::statements::definitions::Kind;
+use crate::pg::jobs::registry::JobEntry;
+use crate::pg::jobs::statements::definitions::JobTable;
 use crate::pg::procedure::catalog::role;
-use crate::pg::procedure::table::{Opened, Table};
+use crate::pg::procedure::table::{OpenedTable, Table};
 use crate::pg::query::names::name_of;
 use crate::pg::query::names::type_name;
 use crate::pg::server::error::{Result, SqlError};
@@ -32,13 +32,13 @@ pub(crate) struct Tables {
 
 impl Tables {
     /// Locks the tables of a job, all of which must belong to `owner`.
-    pub(crate) fn open(entry: &Entry, docs: &str, owner: Oid) -> Result<Self> {
+    pub(crate) fn open(entry: &JobEntry, docs: &str, owner: Oid) -> Result<Self> {
         let mut missing = Vec::new();
         let mut open = |oid: Oid, what: &'static str| -> Result<Option<Table>> {
             match Table::open(oid, pg_sys::RowExclusiveLock, |of| of == owner)? {
-                Opened::Table(table) => return Ok(Some(table)),
-                Opened::Gone | Opened::Busy => missing.push(what),
-                Opened::Others(other) => {
+                OpenedTable::Table(table) => return Ok(Some(table)),
+                OpenedTable::Gone | OpenedTable::Busy => missing.push(what),
+                OpenedTable::Others(other) => {
                     let (name, other, owner) = (name_of(oid)?, role(other)?, role(owner)?);
                     return Err(not_now(
                         format!("{name} of the job of {docs} belongs to {other}, and {docs} to {owner}"),
@@ -70,11 +70,11 @@ impl Tables {
     pub(crate) fn check(&self, docs: &str, wanted: Oid) -> Result<Oid> {
         let id_type = self.state.type_of("id").unwrap_or(wanted);
         let tables = [
-            (Kind::State, Some(&self.state)),
-            (Kind::Pairs, Some(&self.pairs)),
-            (Kind::Clusters, Some(&self.clusters)),
-            (Kind::Lists, self.lists.as_ref()),
-            (Kind::Hashes, self.hashes.as_ref()),
+            (JobTable::State, Some(&self.state)),
+            (JobTable::Pairs, Some(&self.pairs)),
+            (JobTable::Clusters, Some(&self.clusters)),
+            (JobTable::Lists, self.lists.as_ref()),
+            (JobTable::Hashes, self.hashes.as_ref()),
         ];
         for (kind, table) in tables.into_iter().filter_map(|(kind, table)| Some((kind, table?))) {
             if let Some(why) = table.differs_from_job(kind, id_type) {

@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys::{self, Oid};
 
-use crate::pg::jobs::statements::definitions::Kind;
+use crate::pg::jobs::statements::definitions::JobTable;
 use crate::pg::procedure::table::Table;
 
 /// A column: its name and its type.
@@ -18,7 +18,7 @@ pub(crate) const LIST_COLUMNS: [Column; 6] = [
     ("ids", pg_sys::TEXTARRAYOID),
 ];
 
-impl Kind {
+impl JobTable {
     /// Returns the columns of the table, where `id` is the type of ids.
     pub(crate) fn typed_columns(self, id: Oid) -> Vec<Column> {
         match self {
@@ -43,14 +43,14 @@ impl Kind {
 impl Table {
     /// Returns what distinguishes the table from the one that a job makes, where `id` is the type
     /// of ids; `None` if it is as it was made.
-    pub(crate) fn differs_from_job(&self, kind: Kind, id: Oid) -> Option<String> {
+    pub(crate) fn differs_from_job(&self, kind: JobTable, id: Oid) -> Option<String> {
         self.differs(&kind.form(), &kind.typed_columns(id))
     }
 
     /// Reports whether the table has the form of one of the tables of a job, for ids of any type.
     pub(crate) fn is_of_job(&self) -> bool {
-        let id = |kind: Kind| kind.id_column().and_then(|column| self.type_of(column));
-        Kind::EVERY
+        let id = |kind: JobTable| kind.id_column().and_then(|column| self.type_of(column));
+        JobTable::EVERY
             .into_iter()
             .any(|kind| self.differs_from_job(kind, id(kind).unwrap_or(pg_sys::InvalidOid)).is_none())
     }
@@ -59,6 +59,6 @@ impl Table {
     /// without an error, that is, whether it is a table of states exactly as a job makes it, where
     /// `id` is the type of ids.
     pub(crate) fn takes_marks(&self, id: Oid) -> bool {
-        self.takes_any_row(&Kind::State.form(), &Kind::State.typed_columns(id))
+        self.takes_any_row(&JobTable::State.form(), &JobTable::State.typed_columns(id))
     }
 }

@@ -8,7 +8,7 @@
 use pgrx::pg_sys::{self, Datum};
 
 use super::call::{BallCall, call_with};
-use super::statistics::{Column, is_same};
+use super::statistics::{ColumnSample, is_same};
 use crate::pg::query::c_function::symbol;
 
 /// The assumed share of rows that a search finds if there are no statistics: near duplicates are
@@ -17,7 +17,7 @@ pub(crate) const USUAL: f64 = 0.0001;
 
 /// How two values of a sample compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Compared {
+enum ComparedValues {
     Apart,
     Near,
     Equal,
@@ -25,7 +25,7 @@ enum Compared {
 
 /// The values of one side of a sample.
 #[derive(Debug)]
-struct Side {
+struct SampleSide {
     /// The shares of the common values.
     common: Vec<f64>,
     /// The number of other values in the sample.
@@ -37,10 +37,10 @@ struct Side {
 
 /// The sampled values of both sides: those of rows first, and then those of documents.
 #[derive(Debug)]
-pub(crate) struct Sample {
-    sides: [Side; 2],
+pub(crate) struct ValueSample {
+    sides: [SampleSide; 2],
     /// How each row compares with each document.
-    compared: Vec<Vec<Compared>>,
+    compared: Vec<Vec<ComparedValues>>,
     /// The assumed share of pairs that the sample is too small to show.
     unseen: f64,
 }
@@ -54,7 +54,7 @@ enum Judge {
     Equality,
 }
 
-impl Sample {
+impl ValueSample {
     /// Samples the two sides of a condition. A document that is not of a column is taken for one of
     /// the values of the rows. Returns None if the statistics that this takes do not exist.
     ///
@@ -78,9 +78,11 @@ impl Sample {
                 return None;
             }
             let made = condition.made_of();
-            let rows = Column::of(root, condition.row)?;
+            let rows = ColumnSample::of(root, condition.row)?;
             let of_column = match made {
-                Some((_, document)) if has_variables(root, document) => Some(Column::of(root, document)?),
+                Some((_, document)) if has_variables(root, document) => {
+                    Some(ColumnSample::of(root, document)?)
+                }
                 _ if has_variables(root, condition.ball) => return None,
                 _ => None,
             };
@@ -91,7 +93,7 @@ impl Sample {
             };
             let mut function = pg_sys::FmgrInfo::default();
             pg_sys::fmgr_info(pg_sys::get_opcode(operator), &raw mut function);
-            let mut compared: Vec<Vec<Compared>> = rows.values().map(|_| Vec::new()).collect();
+            let mut compared: Vec<Vec<ComparedValues>> = rows.values().map(|_| Vec::new()).collect();
             for document in documents.values() {
                 let ball = match judge {
                     Judge::Balls(call) => Some(constant(call_with(call, document))?),
@@ -105,11 +107,11 @@ impl Sample {
                         })
                     };
                     compared.push(if is_same(row, document) {
-                        Compared::Equal
+                        ComparedValues::Equal
                     } else if is_near() {
-                        Compared::Near
+                        ComparedValues::Near
                     } else {
-                        Compared::Apart
+                        ComparedValues::Apart
                     });
                 }
             }
@@ -122,7 +124,7 @@ impl Sample {
     /// Returns the share of all pairs of a row and a document that are near.
     pub(crate) fn of_pairs(&self) -> f64 {
         let [rows, documents] = &self.sides;
-        let weight = |side: &Side, n: usize| {
+        let weight = |side: &SampleSide, n: usize| {
             side.common.get(n).copied().unwrap_or_else(|| side.rest / side.others.max(1) as f64)
         };
         let mut share =
@@ -131,7 +133,7 @@ impl Sample {
             for (document, &compared) in compared.iter().enumerate() {
                 let are_others = row >= rows.common.len() && document >= documents.common.len();
                 // Equal other values have been counted by their number.
-                if compared == Compared::Near || compared == Compared::Equal && !are_others {
+                if compared == ComparedValues::Near || compared == ComparedValues::Equal && !are_others {
                     share += weight(rows, row) * weight(documents, document);
                 }
             }
@@ -143,13 +145,14 @@ impl Sample {
     /// on each side.
     pub(crate) fn near_values(&self, rows: [f64; 2]) -> f64 {
         let [row_side, document_side] = &self.sides;
-        let weight = |side: &Side, rows: f64, n: usize| {
+        let weight = |side: &SampleSide, rows: f64, n: usize| {
             let others = (side.rest * rows).min(side.rest_distinct);
             if n < side.common.len() { 1.0 } else { others / side.others.max(1) as f64 }
         };
         let mut values = 0.0;
         for (row, compared) in self.compared.iter().enumerate() {
-            for (document, _) in compared.iter().enumerate().filter(|&(_, &one)| one == Compared::Near) {
+            for (document, _) in compared.iter().enumerate().filter(|&(_, &one)| one == ComparedValues::Near)
+            {
                 values += weight(row_side, rows[0], row) * weight(document_side, rows[1], document);
             }
         }
@@ -166,7 +169,7 @@ impl Sample {
             others.into_iter().any(|m| {
                 let compared = if is_of_rows { self.compared[n][m] } else { self.compared[m][n] };
                 let are_others = n >= outer.common.len() && m >= inner.common.len();
-                compared == Compared::Near || compared == Compared::Equal && !are_others
+                compared == ComparedValues::Near || compared == ComparedValues::Equal && !are_others
             })
         };
         let common = outer.common.iter().enumerate().filter(|&(n, _)| has_match(n)).map(|(_, share)| share);
@@ -176,8 +179,8 @@ impl Sample {
     }
 }
 
-fn side(column: &Column) -> Side {
-    Side {
+fn side(column: &ColumnSample) -> SampleSide {
+    SampleSide {
         common: column.common.iter().map(|&(_, share)| share).collect(),
         others: column.others.len(),
         rest: column.rest,
@@ -212,19 +215,19 @@ unsafe fn constant(call: *mut pg_sys::Node) -> Option<Datum> {
 mod tests {
     use super::*;
 
-    fn side(common: &[f64], others: usize, rest_distinct: f64) -> Side {
+    fn side(common: &[f64], others: usize, rest_distinct: f64) -> SampleSide {
         let rest = 1.0 - common.iter().sum::<f64>();
-        Side { common: common.to_vec(), others, rest, rest_distinct }
+        SampleSide { common: common.to_vec(), others, rest, rest_distinct }
     }
 
-    fn sample(sides: [Side; 2], compare: impl Fn(usize, usize) -> Compared) -> Sample {
+    fn sample(sides: [SampleSide; 2], compare: impl Fn(usize, usize) -> ComparedValues) -> ValueSample {
         let [rows, documents] = [&sides[0], &sides[1]].map(|side| side.common.len() + side.others);
         let compared = (0..rows).map(|a| (0..documents).map(|b| compare(a, b)).collect()).collect();
-        Sample { sides, compared, unseen: 0.0 }
+        ValueSample { sides, compared, unseen: 0.0 }
     }
 
-    fn equal_to_itself(a: usize, b: usize) -> Compared {
-        if a == b { Compared::Equal } else { Compared::Apart }
+    fn equal_to_itself(a: usize, b: usize) -> ComparedValues {
+        if a == b { ComparedValues::Equal } else { ComparedValues::Apart }
     }
 
     #[test]
@@ -238,13 +241,14 @@ mod tests {
         near(sample(of_names(), equal_to_itself).of_pairs(), 0.01 + 0.81 / 1e6);
         near(sample(of_names(), equal_to_itself).of_matched(true, 0.001), 0.1 + 0.9 * 0.001);
         // All are of one template.
-        let template = sample(of_names(), |a, b| if a == b { Compared::Equal } else { Compared::Near });
+        let template =
+            sample(of_names(), |a, b| if a == b { ComparedValues::Equal } else { ComparedValues::Near });
         assert!(template.of_pairs() > 0.9);
         near(template.of_matched(false, 0.001), 1.0);
         // Each of the 900 rows with another value than the common one is near to nearly all others.
         assert!((700_000.0..=820_000.0).contains(&template.near_values([1000.0; 2])));
         // Nothing in common.
-        let apart = sample(of_names(), |_, _| Compared::Apart);
+        let apart = sample(of_names(), |_, _| ComparedValues::Apart);
         near(apart.of_pairs(), 0.81 / 1e6);
     }
 }

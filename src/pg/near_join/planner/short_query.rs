@@ -8,7 +8,7 @@ use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::{PgLogLevel, PgSqlErrorCode, pg_sys};
 
 use super::call::BallCall;
-use super::statistics::Column;
+use super::statistics::ColumnSample;
 use super::threshold::DISTANCES;
 use crate::pg::query::c_function::symbol;
 use crate::pg::server::call::varlena_bytes;
@@ -99,7 +99,7 @@ unsafe fn is_shorter(root: *mut pg_sys::PlannerInfo, ball: &SetBall<'_>, row: *m
     parameters.measure == Measure::Containment
         && is_text
         // SAFETY: the caller's promise.
-        && unsafe { Column::of(root, row) }.is_some_and(|column| ball.bytes() < column.median_length())
+        && unsafe { ColumnSample::of(root, row) }.is_some_and(|column| ball.bytes() < column.median_length())
 }
 
 /// Returns the number of tokens of a query for runs.

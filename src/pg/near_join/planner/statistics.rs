@@ -8,7 +8,7 @@ use crate::pg::server::call::varlena_bytes;
 const EFFORT: f64 = 100_000.0;
 
 /// A sample of the values of a column: the most common ones, and some of the others.
-pub(super) struct Column {
+pub(super) struct ColumnSample {
     slots: [pg_sys::AttStatsSlot; 2],
     /// The most common values that are in the sample, and the share of the rows that have each.
     pub common: Vec<(pg_sys::Datum, f64)>,
@@ -26,14 +26,14 @@ pub(super) struct Column {
     pub are_exact: bool,
 }
 
-impl Drop for Column {
+impl Drop for ColumnSample {
     fn drop(&mut self) {
         // SAFETY: slots that the server filled.
         self.slots.iter_mut().for_each(|slot| unsafe { pg_sys::free_attstatsslot(slot) });
     }
 }
 
-impl Column {
+impl ColumnSample {
     /// Samples the values of an expression by the statistics of the column that it is, or of the
     /// only column in it. Returns None without statistics, and if the current user may not read the
     /// column.

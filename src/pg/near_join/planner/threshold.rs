@@ -99,7 +99,7 @@ unsafe fn replace_in(node: *mut pg_sys::Node) {
 }
 
 /// What is compared with a constant.
-struct Measured {
+struct ComparedValue {
     arguments: *mut pg_sys::List,
     collation: pg_sys::Oid,
     /// The place of the function among those for other types.
@@ -109,7 +109,7 @@ struct Measured {
     from: Option<f64>,
 }
 
-impl Measured {
+impl ComparedValue {
     /// # Safety
     /// A node of the planner.
     unsafe fn of(node: *mut pg_sys::Node) -> Option<Self> {
@@ -183,7 +183,7 @@ unsafe fn in_ball(node: *mut pg_sys::Node) -> Option<*mut pg_sys::Node> {
             (pg_sys::F_FLOAT8LT, true) | (pg_sys::F_FLOAT8GT, false) => |value, limit| value < limit,
             _ => return None,
         };
-        let measured = Measured::of(measured)?;
+        let measured = ComparedValue::of(measured)?;
         let passes = |similarity: f64| compare(measured.value(similarity), limit);
         if compare(measured.farthest(), limit) {
             return None;
@@ -293,7 +293,7 @@ impl Ball {
 ///
 /// # Safety
 /// Reads the catalogues.
-unsafe fn operator_of(measured: &Measured, ball: pg_sys::Oid) -> Option<pg_sys::Oid> {
+unsafe fn operator_of(measured: &ComparedValue, ball: pg_sys::Oid) -> Option<pg_sys::Oid> {
     let of = [pg_sys::TEXTOID, pg_sys::TSVECTOROID, pg_sys::ANYARRAYOID][measured.kind];
     // SAFETY: any names may be looked up; rows are read before they are released.
     unsafe {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::techniques::{self, TechniqueArguments, TechniqueOptions};
 use crate::pg::request::arguments::Arguments;
 use crate::pg::request::example::{Example, literal, such_as};
-use crate::pg::request::options::{self, ByName, Options, Share, Whole};
+use crate::pg::request::options::{self, ByName, Options, Share, WholeNumber};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::features::FeatureSpec;
 use neardup_core::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
@@ -21,7 +21,7 @@ struct CombinedOptions {
     high_recall: Option<HighRecall>,
     same_site: Option<SiteRule>,
     different_site: Option<SiteRule>,
-    max_bucket: Option<Whole<1, 4_294_967_295>>,
+    max_bucket: Option<WholeNumber<1, 4_294_967_295>>,
 }
 
 impl Options for CombinedOptions {}
@@ -36,7 +36,7 @@ enum RuleGiven {
     Chain(Vec<RuleGiven>),
     All(AllOf),
     Any(AnyOf),
-    Technique(Stage),
+    Technique(CombinedStage),
     /// Anything else, which is invalid.
     Other(Value),
 }
@@ -55,7 +55,7 @@ struct AnyOf {
 
 /// A technique with its own options.
 #[derive(Debug, Deserialize)]
-struct Stage {
+struct CombinedStage {
     method: String,
     #[serde(flatten)]
     options: ByName,

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::pg::request::arguments::Arguments;
-use crate::pg::request::options::{Count, Options, Whole};
+use crate::pg::request::options::{Count, Options, WholeNumber};
 use crate::pg::server::error::Result;
 use neardup_core::joins::Algorithm;
 use neardup_core::methods::Method;
@@ -59,7 +59,7 @@ pub(crate) fn measure(method: &str, relations: usize) -> Measure {
 }
 
 /// The maximum number of splits of the suffix filter.
-pub(crate) type Depth = Whole<1, 16>;
+pub(crate) type Depth = WholeNumber<1, 16>;
 
 /// The algorithm that finds candidates.
 #[derive(Debug, Clone, Copy, Deserialize)]

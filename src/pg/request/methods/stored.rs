@@ -2,8 +2,8 @@
 
 use super::sets::DEFAULT_THRESHOLD;
 use super::techniques::{TechniqueOptions, distance_of};
-use crate::pg::query::column::Column;
-use crate::pg::query::decode::Kind;
+use crate::pg::query::column::UserColumn;
+use crate::pg::query::decode::ColumnContent;
 use crate::pg::request::arguments::Arguments;
 use crate::pg::request::example::such_as;
 use crate::pg::request::options;
@@ -15,8 +15,10 @@ use neardup_core::sketches::stored::SketchKind;
 
 /// Returns the kind of the sketches in the document columns of a call, and one of these columns, or
 /// `None` if the columns hold no sketches.
-pub(crate) fn kind_of<'a>(columns: &[(&'a Column, &'a Column)]) -> Result<Option<(SketchKind, &'a Column)>> {
-    let kind = |column: &Column| Kind::of(column.base_type).sketches();
+pub(crate) fn kind_of<'a>(
+    columns: &[(&'a UserColumn, &'a UserColumn)],
+) -> Result<Option<(SketchKind, &'a UserColumn)>> {
+    let kind = |column: &UserColumn| ColumnContent::of(column.base_type).sketches();
     let Some(&(_, first)) = columns.first() else { return Ok(None) };
     if let Some((_, other)) = columns.iter().find(|(_, column)| kind(column) != kind(first)) {
         let [a, b] =

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::sets::DEFAULT_THRESHOLD;
 use crate::pg::request::example::such_as;
 use crate::pg::request::example::{Example, literal};
-use crate::pg::request::options::{self, Flag, OpenShare, Options, Share, Whole, refused, whole};
+use crate::pg::request::options::{self, Flag, OpenShare, Options, Share, WholeNumber, refused, whole};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::features::{FeatureSpec, Tokenizer};
 use neardup_core::joins::sketches::banding::Banding;
@@ -49,30 +49,30 @@ pub(crate) struct TechniqueArguments<'a> {
 /// The options of all techniques. Each technique knows some of them ([`known`]).
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct TechniqueOptions {
-    bits: Option<Whole<1, 1024>>,
+    bits: Option<WholeNumber<1, 1024>>,
     /// The maximum distance, which must be less than the number of bits.
     pub distance: Option<Value>,
-    values: Option<Whole<1, 2048>>,
-    groups: Option<Whole<1, 2048>>,
-    seed: Option<Whole<{ i64::MIN }, { i64::MAX }>>,
+    values: Option<WholeNumber<1, 2048>>,
+    groups: Option<WholeNumber<1, 2048>>,
+    seed: Option<WholeNumber<{ i64::MIN }, { i64::MAX }>>,
     wrap: Option<Flag>,
     megashingles: Option<Flag>,
     recall: Option<OpenShare>,
     verify: Option<Flag>,
-    bands: Option<Whole<1, MOST_VALUES>>,
-    rows: Option<Whole<1, MOST_VALUES>>,
+    bands: Option<WholeNumber<1, MOST_VALUES>>,
+    rows: Option<WholeNumber<1, MOST_VALUES>>,
     clean: Option<Flag>,
     preset: Option<Value>,
     /// A bucket with more documents than this is expanded only in part.
-    pub max_bucket: Option<Whole<1, 4_294_967_295>>,
+    pub max_bucket: Option<WholeNumber<1, 4_294_967_295>>,
     /// The number of sampled documents whose pairs are found exactly.
-    pub sample: Option<Whole<0, 1_000_000>>,
+    pub sample: Option<WholeNumber<0, 1_000_000>>,
     /// Set if the exact join may take over when it is less work.
     pub hand_over: Option<Flag>,
     /// The threshold of a stage of `combined`.
     pub threshold: Option<Share>,
     /// The number of tokens in a shingle of a stage of `combined`.
-    pub shingle: Option<Whole<1, 1000>>,
+    pub shingle: Option<WholeNumber<1, 1000>>,
     /// The setting for repeated tokens in a stage of `combined`.
     pub multiset: Option<Flag>,
 }
@@ -239,8 +239,8 @@ pub(crate) fn preset(
 /// Fills in the values of a preset for options that were not given.
 pub(crate) fn complete(options: &mut TechniqueOptions, preset: &Preset) {
     // The values of presets are within the ranges of the options.
-    fn put<const LEAST: i64, const MOST: i64>(option: &mut Option<Whole<LEAST, MOST>>, value: usize) {
-        option.get_or_insert(Whole(value as i64));
+    fn put<const LEAST: i64, const MOST: i64>(option: &mut Option<WholeNumber<LEAST, MOST>>, value: usize) {
+        option.get_or_insert(WholeNumber(value as i64));
     }
     match (preset.bands, preset.simhash) {
         (Some(bands), _) if preset.method == "shingling" => {

@@ -36,7 +36,7 @@ struct TlcsOptions {
     url: Option<ColumnName>,
     dispersed: Option<SentenceDistance>,
     slope: Option<Real>,
-    centre: Option<Shares>,
+    centre: Option<LengthShares>,
     min_part: Option<Number>,
 }
 const OF_BOTH: usize = 12;
@@ -95,9 +95,9 @@ impl TryFrom<Value> for SentenceDistance {
 /// Shares of a text's length.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "Value")]
-struct Shares(Vec<Option<f64>>);
+struct LengthShares(Vec<Option<f64>>);
 
-impl TryFrom<Value> for Shares {
+impl TryFrom<Value> for LengthShares {
     type Error = &'static str;
 
     fn try_from(value: Value) -> std::result::Result<Self, &'static str> {
@@ -115,8 +115,8 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let options: TlcsOptions = arguments.options_of(if trustable { known } else { &known[..OF_BOTH] })?;
     let number = |given: Option<Number>, default: u32| given.map_or(default, |number| number.0);
     let count = |given: Option<Number>, default: u64| given.map_or(default, |number| number.0.into());
-    let (signatures, rules) = (sentence::Parameters::default(), StopRules::default());
-    let signatures = sentence::Parameters {
+    let (signatures, rules) = (sentence::SignatureParameters::default(), StopRules::default());
+    let signatures = sentence::SignatureParameters {
         parts: number(options.m, signatures.parts),
         kinds: number(options.n, signatures.kinds),
         smallest: number(options.s, signatures.smallest),

@@ -5,7 +5,7 @@ use crate::executor::PlainThreads;
 use crate::features::FeatureSpec;
 use crate::features::sets::builder::SetBuilder;
 use crate::features::sets::order::Ordered;
-use crate::features::sets::store::Table;
+use crate::features::sets::store::RecordTable;
 use crate::features::tokens::Document;
 use crate::storage::files::MemoryFiles;
 use proptest::prelude::*;
@@ -37,7 +37,7 @@ fn ordered(documents: &[Document], spec: FeatureSpec, right: Option<u32>, memory
 }
 
 /// Returns for each row the size of its set, and the ranks of the tokens that can be shared.
-fn by_row(table: &mut Table) -> BTreeMap<u32, (u32, Vec<u32>)> {
+fn by_row(table: &mut RecordTable) -> BTreeMap<u32, (u32, Vec<u32>)> {
     let mut rows = BTreeMap::new();
     let members = &table.members;
     table

@@ -4,9 +4,9 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::context_check::{CharacterBits, Following};
-use super::cut::Entry;
-use super::index::{Index, Tally};
-use super::query::{Query, Window};
+use super::cut::PieceEntry;
+use super::index::{PieceIndex, Tally};
+use super::query::{KeyWindow, PieceQuery};
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::memory;
@@ -31,7 +31,7 @@ struct Look {
 pub(super) struct Looks {
     looks: Vec<Look>,
     other: Vec<Look>,
-    windows: Vec<Option<Window>>,
+    windows: Vec<Option<KeyWindow>>,
     /// The maximum number of keys that are looked up together.
     most: usize,
     /// The number of entries examined so far.
@@ -78,13 +78,13 @@ impl Rooms {
     }
 }
 
-impl Index {
+impl PieceIndex {
     /// Counts, for each text of the index, those of its pieces that the query has at a position to
     /// which they may have moved. A piece that the query has at two such positions counts twice.
     /// The tally must be empty before the call.
     pub(super) fn count(
         &self,
-        query: &Query<'_>,
+        query: &PieceQuery<'_>,
         tally: &mut Tally,
         looks: &mut Looks,
         stop: &Stop,
@@ -101,15 +101,15 @@ impl Index {
     /// the search.
     pub(super) fn meet(
         &self,
-        queries: &[Query<'_>],
+        queries: &[PieceQuery<'_>],
         looks: &mut Looks,
         stop: &Stop,
-        mut each: impl FnMut(usize, &Entry) -> Result<bool>,
+        mut each: impl FnMut(usize, &PieceEntry) -> Result<bool>,
     ) -> Result<bool> {
         looks.looks.clear();
         looks.windows.clear();
         memory::reserve(&mut looks.windows, queries.len(), DOING)?;
-        looks.windows.extend(queries.iter().map(|query| Window::new(query, self.reach)));
+        looks.windows.extend(queries.iter().map(|query| KeyWindow::new(query, self.reach)));
         let (mut goes_on, mut codes) = (true, CharacterBits::default());
         for (number, query) in (0..).zip(queries) {
             if looks.windows[number as usize].is_none() {
@@ -160,7 +160,7 @@ impl Index {
         &self,
         looks: &mut Looks,
         stop: &Stop,
-        each: &mut impl FnMut(usize, &Entry) -> Result<bool>,
+        each: &mut impl FnMut(usize, &PieceEntry) -> Result<bool>,
     ) -> Result<bool> {
         const CHECK_EVERY: usize = 1 << 6;
         /// With up to this many entries per key, nearly all entries are read.
@@ -193,7 +193,7 @@ impl Index {
             for &Look { hash, place, query, follows } in looks {
                 let Some(window) = &windows[query as usize] else { continue };
                 let [first, end] = window.places(place);
-                let (behind, end) = (window.length - place, Entry::key_of(hash, end));
+                let (behind, end) = (window.length - place, PieceEntry::key_of(hash, end));
                 for entry in &self.entries[self.first_from(hash, first)..] {
                     if entry.key() >= end {
                         break;

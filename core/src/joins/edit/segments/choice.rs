@@ -4,10 +4,10 @@
 use std::ops::Range;
 
 use super::batch_lookup::Looks;
-use super::cut::{Entry, Share};
-use super::index::Index;
-use super::length_filter::Sides;
-use super::query::Query;
+use super::cut::{CutShare, PieceEntry};
+use super::index::PieceIndex;
+use super::length_filter::TextSides;
+use super::query::PieceQuery;
 use super::shape::Shape;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
@@ -34,7 +34,7 @@ mod cost {
 
 /// Estimates how many bytes the pieces of a text take in an index.
 pub(super) fn bytes_of(length: u32, shape: Shape) -> usize {
-    (length as usize / shape.length()).min(Entry::MOST_PIECES) * shape.keys() * Entry::BYTES
+    (length as usize / shape.length()).min(PieceEntry::MOST_PIECES) * shape.keys() * PieceEntry::BYTES
 }
 
 /// Returns the best shape of pieces, or `None` if profiles are less work than pieces. `sides` has
@@ -49,10 +49,10 @@ pub(in super::super) fn best_shape(
     executor: &dyn Executor,
 ) -> Result<Option<Shape>> {
     let Some(sample) = sample(texts, sides, shortest) else { return Ok(None) };
-    let of_all = Sides { edit, lefts: sides[0].clone(), rights: sides.get(1).cloned() };
+    let of_all = TextSides { edit, lefts: sides[0].clone(), rights: sides.get(1).cloned() };
     let mut best = None;
     executor::one(executor, &mut best, |best, stop| {
-        let sampled = Sample::new(texts, &of_all, &sample, budget);
+        let sampled = TextSample::new(texts, &of_all, &sample, budget);
         let mut least = sampled.of_profiles(stop)?;
         *best = None;
         for shape in Shape::all() {
@@ -66,9 +66,9 @@ pub(in super::super) fn best_shape(
 }
 
 /// A sample of the texts.
-struct Sample<'a> {
+struct TextSample<'a> {
     texts: &'a Texts,
-    sides: &'a Sides,
+    sides: &'a TextSides,
     /// The sampled texts whose pieces are indexed. `rights` are the sampled texts that they are
     /// compared with.
     lefts: &'a [u32],
@@ -79,8 +79,8 @@ struct Sample<'a> {
     budget: usize,
 }
 
-impl<'a> Sample<'a> {
-    fn new(texts: &'a Texts, sides: &'a Sides, all: &'a [u32], budget: usize) -> Self {
+impl<'a> TextSample<'a> {
+    fn new(texts: &'a Texts, sides: &'a TextSides, all: &'a [u32], budget: usize) -> Self {
         let (lefts, rights) = if sides.rights.is_none() { (all, all) } else { all.split_at(all.len() / 2) };
         let partners: usize = lefts.iter().map(|&text| sides.partners(texts, text).len()).sum();
         let partners = partners as f64 / lefts.len() as f64;
@@ -157,25 +157,25 @@ impl<'a> Sample<'a> {
         if fixed >= least || 2 * todo.iter().filter(too_few).count() > todo.len() {
             return Ok(None);
         }
-        let mut share = Share::new(todo, 0);
+        let mut share = CutShare::new(todo, 0);
         share.cut(self.texts, shape, stop)?;
         let lengths = self.lefts.iter().map(|&text| self.texts.length(text));
         let others = lengths.clone().min().zip(lengths.max()).unwrap_or_default();
         // A sample has few texts, so their number fits 32 bits.
         let all = self.lefts.len() as u32;
-        let queries = (0..).zip(self.rights).map(|(n, &text)| Query {
+        let queries = (0..).zip(self.rights).map(|(n, &text)| PieceQuery {
             text: self.texts.text(text),
             length: self.texts.length(text),
             others,
             among: 0..all,
             own: self.sides.rights.is_none().then_some(n),
         });
-        let index = Index::new(&[share], shape, queries.clone(), stop)?;
+        let index = PieceIndex::new(&[share], shape, queries.clone(), stop)?;
         let (mut tally, mut is_near) = (index.tally()?, vec![false; self.lefts.len() * self.rights.len()]);
         let mut looks = Looks::new(0);
         for (query, is_near) in queries.zip(is_near.chunks_mut(self.lefts.len())) {
             // Pairs of one table are counted once, as in the join.
-            let query = Query { among: query.own.map_or(0, |own| own + 1)..all, ..query };
+            let query = PieceQuery { among: query.own.map_or(0, |own| own + 1)..all, ..query };
             index.count(&query, &mut tally, &mut looks, stop)?;
             index.near(&mut tally, |member| {
                 is_near[member as usize] = true;

@@ -11,7 +11,7 @@ const DOING: &str = "cutting texts into pieces";
 
 /// A key of a piece of a text.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Entry {
+pub(super) struct PieceEntry {
     pub hash: u32,
     /// The position of the key's first character.
     pub place: u32,
@@ -25,7 +25,7 @@ pub(super) struct Entry {
     pub others: [u16; 2],
 }
 
-impl Entry {
+impl PieceEntry {
     /// The number of bytes per entry while an index is built: the entry as it was cut, the sorted
     /// entry, the sort buffer, the number of matches and the start.
     pub(super) const BYTES: usize = 3 * size_of::<Self>() + 2 * size_of::<u32>();
@@ -50,7 +50,7 @@ impl Entry {
 
 /// A text of the index.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Member {
+pub(super) struct IndexedText {
     /// The number of pieces that the text was cut into.
     pub pieces: u32,
     /// The number of the text's pieces that a similar text may lack.
@@ -59,16 +59,16 @@ pub(super) struct Member {
 
 /// The pieces that one thread cuts from some texts.
 #[derive(Debug)]
-pub(super) struct Share {
+pub(super) struct CutShare {
     /// The texts, and for each of them the greatest distance of a pair that the text may be in.
     pub todo: Vec<(u32, u32)>,
     /// The number that the first of these texts has in the index.
     first: u32,
-    pub entries: Vec<Entry>,
-    pub members: Vec<Member>,
+    pub entries: Vec<PieceEntry>,
+    pub members: Vec<IndexedText>,
 }
 
-impl Share {
+impl CutShare {
     /// Creates a share for these texts; the pieces are not cut yet.
     pub(super) fn new(todo: Vec<(u32, u32)>, first: u32) -> Self {
         Self { todo, first, entries: Vec::new(), members: Vec::new() }
@@ -83,7 +83,7 @@ impl Share {
         let mut codes = CharacterBits::default();
         for (member, &(text, distance)) in (*first..).zip(todo.iter()) {
             let length = texts.length(text);
-            let pieces = (length as usize / shape.length()).min(Entry::MOST_PIECES) as u32;
+            let pieces = (length as usize / shape.length()).min(PieceEntry::MOST_PIECES) as u32;
             let changed = distance / shape.edits();
             // If a text has no more pieces than this, a similar text may lack all of them.
             if pieces > changed {
@@ -92,19 +92,19 @@ impl Share {
                 codes.set(texts.text(text), length)?;
                 shape.for_each_key(texts.text(text), stop, |places, hash| {
                     if places.start < end {
-                        entries.push(Entry {
+                        entries.push(PieceEntry {
                             hash,
                             place: places.start,
                             behind: length - places.start,
                             member,
                             follows: codes.from(places.end),
-                            others: Entry::NOT_CHOSEN,
+                            others: PieceEntry::NOT_CHOSEN,
                         });
                     }
                     Ok(())
                 })?;
             }
-            memory::push(members, Member { pieces, changed }, DOING)?;
+            memory::push(members, IndexedText { pieces, changed }, DOING)?;
         }
         Ok(())
     }

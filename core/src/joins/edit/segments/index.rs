@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use super::cut::{Entry, Member, Share};
-use super::query::{Query, Window};
+use super::cut::{CutShare, IndexedText, PieceEntry};
+use super::query::{KeyWindow, PieceQuery};
 use super::shape::Shape;
 use crate::error::Result;
 use crate::executor::Stop;
@@ -18,10 +18,10 @@ const CHECK_EVERY: usize = 1 << 16;
 
 /// The pieces of some texts.
 #[derive(Debug)]
-pub(super) struct Index {
+pub(super) struct PieceIndex {
     pub(super) shape: Shape,
     /// The entries, sorted by hash and, for equal hashes, by position.
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<PieceEntry>,
     /// For each value of the first bits of a hash, where the entries with that value begin. The
     /// last element is where the last entries end.
     starts: Vec<u32>,
@@ -60,13 +60,13 @@ impl Tally {
     }
 }
 
-impl Index {
+impl PieceIndex {
     /// Builds an index from the pieces of `shares`. It keeps the rarest pieces of each text, as
     /// measured by how often the texts of `sample` have them.
     pub(super) fn new<'a>(
-        shares: &[Share],
+        shares: &[CutShare],
         shape: Shape,
-        sample: impl Iterator<Item = Query<'a>>,
+        sample: impl Iterator<Item = PieceQuery<'a>>,
         stop: &Stop,
     ) -> Result<Self> {
         let (mut members, mut entries) = (Vec::new(), Vec::new());
@@ -79,8 +79,8 @@ impl Index {
             entries.extend_from_slice(&share.entries);
             reach = share.todo.iter().map(|&(_, distance)| distance).fold(reach, u32::max);
         }
-        let compare = |a: &Entry, b: &Entry| a.key().cmp(&b.key());
-        radix::sort_by_hash(&mut entries, stop, DOING, Entry::key, &compare)?;
+        let compare = |a: &PieceEntry, b: &PieceEntry| a.key().cmp(&b.key());
+        radix::sort_by_hash(&mut entries, stop, DOING, PieceEntry::key, &compare)?;
         let mut index = Self {
             shape,
             entries,
@@ -104,7 +104,7 @@ impl Index {
     /// matching entries begins and ends.
     fn hits<'a>(
         &self,
-        others: impl Iterator<Item = Query<'a>>,
+        others: impl Iterator<Item = PieceQuery<'a>>,
         members: usize,
         stop: &Stop,
     ) -> Result<(Vec<u32>, u64)> {
@@ -114,7 +114,7 @@ impl Index {
         let mut size = 0;
         for query in others {
             size += 1;
-            let Some(window) = Window::new(&query, self.reach) else { continue };
+            let Some(window) = KeyWindow::new(&query, self.reach) else { continue };
             self.shape.for_each_look(query.text, stop, |places, hash| {
                 if self.may_have(hash) {
                     let [from, to] = window.places(places.start).map(|place| self.first_from(hash, place));
@@ -198,7 +198,7 @@ impl Index {
     pub(super) fn prefetch_entries(&self, entries: Range<usize>) {
         /// The number of bytes of a cache line.
         const LINE: usize = 64;
-        entries.step_by(LINE / size_of::<Entry>()).for_each(|entry| prefetch(&self.entries, entry));
+        entries.step_by(LINE / size_of::<PieceEntry>()).for_each(|entry| prefetch(&self.entries, entry));
     }
 
     /// Prefetches the first entries of the bucket of a hash.
@@ -213,7 +213,7 @@ impl Index {
     pub(super) fn first_from(&self, hash: u32, place: u32) -> usize {
         let bucket = self.bucket(hash);
         let (from, to) = (self.starts[bucket] as usize, self.starts[bucket + 1] as usize);
-        let key = Entry::key_of(hash, place);
+        let key = PieceEntry::key_of(hash, place);
         from + self.entries[from..to].partition_point(|entry| entry.key() < key)
     }
 
@@ -231,7 +231,7 @@ impl Index {
     /// change. The index keeps so many pieces that m - c exceeds the number of pieces that texts
     /// have in common by chance. It keeps no more than that, because every match of a piece costs
     /// time.
-    fn keep_rarest(&mut self, members: &[Member], hits: &[u32], size: u64, stop: &Stop) -> Result<()> {
+    fn keep_rarest(&mut self, members: &[IndexedText], hits: &[u32], size: u64, stop: &Stop) -> Result<()> {
         const LEFT_OUT: u16 = u16::MAX;
         let mut firsts = Vec::new();
         memory::reserve(&mut firsts, members.len(), DOING)?;
@@ -242,7 +242,7 @@ impl Index {
         }
         let mut of_pieces = memory::filled(0u32, all, DOING)?;
         let length = self.shape.length();
-        let piece = |entry: &Entry| firsts[entry.member as usize] + entry.place as usize / length;
+        let piece = |entry: &PieceEntry| firsts[entry.member as usize] + entry.place as usize / length;
         for (at, (entry, &hits)) in self.entries.iter().zip(hits).enumerate() {
             if at % CHECK_EVERY == 0 {
                 stop.check()?;
@@ -287,7 +287,7 @@ impl Index {
             let before = before[piece(&entry)];
             if before != LEFT_OUT {
                 let behind = kept[entry.member as usize] - 1 - before;
-                self.entries[count] = Entry { others: [before, behind], ..entry };
+                self.entries[count] = PieceEntry { others: [before, behind], ..entry };
                 count += 1;
             }
         }

@@ -8,7 +8,7 @@ use crate::verify::edit::EditPredicate;
 
 /// The texts of each side of the comparison.
 #[derive(Debug, Clone)]
-pub(super) struct Sides {
+pub(super) struct TextSides {
     /// The rule that decides whether a pair is similar.
     pub edit: EditPredicate,
     /// The texts whose segments are indexed.
@@ -18,7 +18,7 @@ pub(super) struct Sides {
     pub rights: Option<Range<u32>>,
 }
 
-impl Sides {
+impl TextSides {
     /// Returns the partners of a text that have compatible lengths.
     pub(super) fn partners(&self, texts: &Texts, text: u32) -> Range<u32> {
         let length = texts.length(text);

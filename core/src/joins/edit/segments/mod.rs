@@ -32,11 +32,11 @@ use crate::joins::pairs::Pair;
 use crate::memory;
 use crate::verify::edit::EditPredicate;
 use batch_lookup::Rooms;
-use cut::Share;
-use index::Index;
-use length_filter::Sides;
-use probe::Probe;
-use query::Query;
+use cut::CutShare;
+use index::PieceIndex;
+use length_filter::TextSides;
+use probe::PartnerProbe;
+use query::PieceQuery;
 use shape::Shape;
 
 const DOING: &str = "looking for pieces in common";
@@ -44,7 +44,7 @@ const DOING: &str = "looking for pieces in common";
 /// Pairs of texts of one table, or of two, with compatible lengths and enough pieces in common.
 #[derive(Debug)]
 pub(super) struct BySegments {
-    sides: Sides,
+    sides: TextSides,
     shape: Shape,
     /// The texts whose block is still to come.
     todo: Range<u32>,
@@ -53,7 +53,7 @@ pub(super) struct BySegments {
     /// The texts of the current block. `index` is the index of their pieces, and `partners` are the
     /// partners of these texts that are still to be looked up.
     block: Range<u32>,
-    index: Option<Index>,
+    index: Option<PieceIndex>,
     partners: Range<u32>,
     /// The number of partners of the block when its comparison began.
     of_block: usize,
@@ -77,7 +77,7 @@ impl BySegments {
     ) -> Self {
         Self {
             todo: lefts.clone(),
-            sides: Sides { edit, lefts, rights },
+            sides: TextSides { edit, lefts, rights },
             shape,
             budget,
             block: 0..0,
@@ -134,7 +134,7 @@ impl BySegments {
         for first in self.block.clone().step_by(TEXTS_A_SHARE) {
             let own = first..end.min(first.saturating_add(TEXTS_A_SHARE as u32));
             let own = own.map(|text| (text, self.sides.distance(texts, text)));
-            shares.push(Share::new(own.collect(), first - begin));
+            shares.push(CutShare::new(own.collect(), first - begin));
         }
         executor::each(executor, &mut shares, |share, stop| share.cut(texts, self.shape, stop))?;
         let of_each = self.block.clone().map(|text| self.sides.partners(texts, text));
@@ -146,7 +146,7 @@ impl BySegments {
         let mut made = (shares, None);
         executor::one(executor, &mut made, |(shares, index), stop| {
             let sample = self.sample().map(|partner| self.query(texts, partner, self.block.clone()));
-            *index = Some(Index::new(shares, self.shape, sample, stop)?);
+            *index = Some(PieceIndex::new(shares, self.shape, sample, stop)?);
             Ok(())
         })?;
         self.index = made.1;
@@ -175,11 +175,11 @@ impl BySegments {
     }
 
     /// Returns the query for a partner, to be looked up among some texts of the block.
-    fn query<'a>(&self, texts: &'a Texts, partner: u32, among: Range<u32>) -> Query<'a> {
+    fn query<'a>(&self, texts: &'a Texts, partner: u32, among: Range<u32>) -> PieceQuery<'a> {
         let own = self.sides.rights.is_none() && self.block.contains(&partner);
         let number = |text: u32| text - self.block.start;
         let lengths = &texts.lengths()[among.start as usize..among.end as usize];
-        Query {
+        PieceQuery {
             text: texts.text(partner),
             length: texts.length(partner),
             others: lengths.first().copied().zip(lengths.last().copied()).unwrap_or_default(),
@@ -196,8 +196,8 @@ impl BySegments {
         // The more keys are looked up together, the fewer times the index is read. Buffers that are
         // not much larger than the index stay in the caches.
         let room = (self.budget / 8 / executor.count()).min((index.bytes() / 2).max(LEAST_ROOM));
-        let mut probes: Vec<Probe> = Vec::new();
-        let probe = |partners| Probe { partners, found: Vec::new(), met: 0, room };
+        let mut probes: Vec<PartnerProbe> = Vec::new();
+        let probe = |partners| PartnerProbe { partners, found: Vec::new(), met: 0, room };
         probes.extend(self.begun.drain(..).map(probe));
         if probes.is_empty() {
             let (mut end, mut characters) = (self.partners.start, 0);
@@ -222,7 +222,7 @@ impl BySegments {
         executor::each(executor, &mut probes, |probe, stop| {
             probe.compare(index, &query, &pair, &self.rooms, stop)
         })?;
-        for Probe { partners, found, met, .. } in probes {
+        for PartnerProbe { partners, found, met, .. } in probes {
             memory::extend(&mut self.found, &found, DOING)?;
             self.counts.candidates += found.len() as u64;
             self.counts.pruned_by_bitmap += met.saturating_sub(found.len() as u64);
@@ -248,7 +248,7 @@ impl BySegments {
 
     /// Returns the number of bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
-        self.index.as_ref().map_or(0, Index::bytes) + self.rooms.bytes() + memory::bytes(&self.found)
+        self.index.as_ref().map_or(0, PieceIndex::bytes) + self.rooms.bytes() + memory::bytes(&self.found)
     }
 }
 

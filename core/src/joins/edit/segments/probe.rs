@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use super::batch_lookup::Rooms;
-use super::index::{Index, Tally};
-use super::query::Query;
+use super::index::{PieceIndex, Tally};
+use super::query::PieceQuery;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::joins::pairs::Pair;
@@ -14,7 +14,7 @@ use crate::memory;
 const DOING: &str = "looking for pieces in common";
 
 /// Some partners, and the pairs with enough pieces in common.
-pub(super) struct Probe {
+pub(super) struct PartnerProbe {
     pub partners: Range<u32>,
     pub found: Vec<Pair>,
     /// The number of pairs with a piece in common.
@@ -24,14 +24,14 @@ pub(super) struct Probe {
     pub room: usize,
 }
 
-impl Probe {
+impl PartnerProbe {
     /// Looks up as many of the partners at a time as there is room for. The matches are stored by
     /// partner, then counted partner by partner. If the matches do not fit in `room`, fewer
     /// partners are looked up together. With a single partner the matches are counted directly.
     pub(super) fn compare<'a>(
         &mut self,
-        index: &Index,
-        query: &impl Fn(u32) -> Query<'a>,
+        index: &PieceIndex,
+        query: &impl Fn(u32) -> PieceQuery<'a>,
         pair: &impl Fn(u32, u32) -> Pair,
         rooms: &Rooms,
         stop: &Stop,
@@ -44,7 +44,7 @@ impl Probe {
         let mut most = usize::MAX;
         while !self.partners.is_empty() && self.found.len() < MOST_FOUND {
             stop.check()?;
-            let mut queries: Vec<Query<'_>> = Vec::new();
+            let mut queries: Vec<PieceQuery<'_>> = Vec::new();
             let (mut keys, mut end) = (0, self.partners.start);
             while end < self.partners.end
                 && (queries.is_empty() || queries.len() < most && keys < looks.most())
@@ -90,8 +90,8 @@ impl Probe {
     /// Records the texts with which the next partner has enough pieces in common.
     fn take_near(
         &mut self,
-        index: &Index,
-        query: &Query<'_>,
+        index: &PieceIndex,
+        query: &PieceQuery<'_>,
         pair: &impl Fn(u32, u32) -> Pair,
         tally: &mut Tally,
     ) -> Result<()> {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// A text whose pieces are looked up.
 #[derive(Debug, Clone)]
-pub(super) struct Query<'a> {
+pub(super) struct PieceQuery<'a> {
     pub text: &'a str,
     /// The number of characters of the text.
     pub length: u32,
@@ -18,7 +18,7 @@ pub(super) struct Query<'a> {
 
 /// The range of positions in which a text looks for a key.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Window {
+pub(super) struct KeyWindow {
     pub length: u32,
     down: u32,
     up: u32,
@@ -27,10 +27,10 @@ pub(super) struct Window {
     pub count: u32,
 }
 
-impl Window {
+impl KeyWindow {
     /// Returns the window of a text whose distance to the compared texts is at most `reach`, or
     /// `None` if all of them are too far away.
-    pub(super) fn new(query: &Query<'_>, reach: u32) -> Option<Self> {
+    pub(super) fn new(query: &PieceQuery<'_>, reach: u32) -> Option<Self> {
         let reach = i64::from(reach);
         // `least` and `most` are the bounds of i, by how many characters the text is longer than a
         // compared text. If a piece moved by s characters, at least |s| of the d edits are before

@@ -144,9 +144,9 @@ fn places(start: usize, end: usize) -> Range<u32> {
 }
 
 /// Hashes of the prefixes of a text that end at the last few positions.
-struct Sums([u64; Self::PLACES]);
+struct PrefixHashes([u64; Self::PLACES]);
 
-impl Sums {
+impl PrefixHashes {
     /// More than the number of characters from the first to the last of a key, including those
     /// between its runs.
     const PLACES: usize = 64;
@@ -176,16 +176,16 @@ impl Sums {
 
 /// Calls `each` after every character of a text.
 #[inline]
-fn walk(text: &str, stop: &Stop, mut each: impl FnMut(usize, &Sums) -> Result<()>) -> Result<()> {
+fn walk(text: &str, stop: &Stop, mut each: impl FnMut(usize, &PrefixHashes) -> Result<()>) -> Result<()> {
     const CHECK_EVERY: usize = 1 << 14;
-    let mut sums = Sums([0; Sums::PLACES]);
+    let mut sums = PrefixHashes([0; PrefixHashes::PLACES]);
     for (n, symbol) in text.chars().enumerate() {
         if n % CHECK_EVERY == 0 {
             stop.check()?;
         }
         let symbol = u64::from(u32::from(symbol)) + 1;
-        sums.0[(n + 1) % Sums::PLACES] =
-            sums.0[n % Sums::PLACES].wrapping_mul(Sums::BASE).wrapping_add(symbol);
+        sums.0[(n + 1) % PrefixHashes::PLACES] =
+            sums.0[n % PrefixHashes::PLACES].wrapping_mul(PrefixHashes::BASE).wrapping_add(symbol);
         each(n + 1, &sums)?;
     }
     Ok(())
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn keys_fit_what_is_kept_of_a_text() {
-        assert!(Shape::all().all(|shape| shape.length() + 1 < Sums::PLACES && shape.parts != 2));
+        assert!(Shape::all().all(|shape| shape.length() + 1 < PrefixHashes::PLACES && shape.parts != 2));
     }
 
     fn keys(shape: Shape, text: &str) -> Vec<(u32, u32)> {

@@ -11,14 +11,14 @@
 //! A string of fewer than q characters has one gram. Only strings of at most q characters more have
 //! the bound that this gives, and they are that far away by their lengths alone.
 
-use super::{GROUPS, MOST_ELEMENTS, Stored, group, sizes};
+use super::{GROUPS, MOST_ELEMENTS, StoredSize, group, sizes};
 use crate::error::Result;
 use crate::verify::edit::{self, EditPredicate};
 
 /// The edit similarity that a search demands of strings.
 #[derive(Debug, Clone)]
 pub struct EditDemand {
-    string: Stored,
+    string: StoredSize,
     q: u32,
     predicate: EditPredicate,
     /// The greatest number of characters of a string that is similar enough.
@@ -28,7 +28,7 @@ pub struct EditDemand {
 impl EditDemand {
     /// Creates the demand that a string has at least this similarity to a string, whose grams have
     /// `q` characters. Returns None if no string has. Fails for a similarity outside (0, 1].
-    pub fn new(similarity: f64, string: Stored, q: u32) -> Result<Option<Self>> {
+    pub fn new(similarity: f64, string: StoredSize, q: u32) -> Result<Option<Self>> {
         let predicate = EditPredicate::new(similarity)?;
         if string.characters == 0 {
             return Ok(None);
@@ -52,19 +52,19 @@ impl EditDemand {
     }
 
     /// Returns how many characters of a string grams leave out, or fewer.
-    fn left_out(&self, string: Stored) -> u32 {
-        let Stored { size, characters } = string;
+    fn left_out(&self, string: StoredSize) -> u32 {
+        let StoredSize { size, characters } = string;
         if size == 0 { characters } else { characters.saturating_sub(size.saturating_add(self.q - 1)) }
     }
 
     /// Reports whether grams leave out characters of a string.
-    pub fn is_spaced(string: Stored, q: u32) -> bool {
+    pub fn is_spaced(string: StoredSize, q: u32) -> bool {
         string.size > 0 && string.characters > string.size.saturating_add(q - 1)
     }
 
     /// Returns the least distance that a string can have that shares `shared` elements, or perhaps
     /// fewer.
-    pub fn distance(&self, string: Stored, shared: u32) -> u32 {
+    pub fn distance(&self, string: StoredSize, shared: u32) -> u32 {
         let missing = self.string.size.max(string.size).saturating_sub(shared);
         let left_out = self.left_out(self.string).saturating_add(self.left_out(string));
         let by_lengths = self.string.characters.abs_diff(string.characters);
@@ -72,19 +72,19 @@ impl EditDemand {
         by_lengths.max(by_grams).min(self.longer(string))
     }
 
-    fn longer(&self, string: Stored) -> u32 {
+    fn longer(&self, string: StoredSize) -> u32 {
         self.string.characters.max(string.characters)
     }
 
     /// Reports whether a string that shares `shared` elements, or perhaps fewer, can be similar
     /// enough.
-    pub fn accepts(&self, string: Stored, shared: u32) -> bool {
+    pub fn accepts(&self, string: StoredSize, shared: u32) -> bool {
         self.predicate.passes(self.distance(string, shared), self.longer(string))
     }
 
     /// Returns the greatest similarity that a string can have that shares `shared` elements, or
     /// perhaps fewer.
-    pub fn similarity(&self, string: Stored, shared: u32) -> f64 {
+    pub fn similarity(&self, string: StoredSize, shared: u32) -> f64 {
         edit::similarity(self.distance(string, shared), self.longer(string))
     }
 
@@ -97,9 +97,9 @@ impl EditDemand {
         let strings = |size: u32| {
             let most = size + self.q - 1;
             let least = if size == 1 { 1 } else { most };
-            (least..=most).map(move |characters| Stored { size, characters })
+            (least..=most).map(move |characters| StoredSize { size, characters })
         };
-        let best = |string: Stored| {
+        let best = |string: StoredSize| {
             let shared = shared.min(string.size).min(self.string.size);
             self.accepts(string, shared).then(|| self.similarity(string, shared))
         };
@@ -153,14 +153,14 @@ mod tests {
     use crate::joins::search::keys::{KeyScratch, keys_of};
     use proptest::prelude::*;
 
-    fn cut(text: &str, q: u32) -> (Stored, Vec<u32>) {
+    fn cut(text: &str, q: u32) -> (StoredSize, Vec<u32>) {
         let features =
             FeatureSpec { tokenizer: Tokenizer::Chars, shingle: q as usize, multiset: true, wrap: false };
         let (mut keys, mut elements) = (Vec::new(), Vec::new());
         let document = Document::Text(text.to_owned());
         keys_of(&document, &features, &mut KeyScratch::default(), &mut keys, &Stop::default()).unwrap();
         elements_of(&keys, &mut elements).unwrap();
-        (Stored { size: elements.len() as u32, characters: characters(text) }, elements)
+        (StoredSize { size: elements.len() as u32, characters: characters(text) }, elements)
     }
 
     /// A text and another one that is few edits away from it.
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn the_longest_partner() {
         let demand = |similarity, characters| {
-            EditDemand::new(similarity, Stored { size: 1, characters }, 3)
+            EditDemand::new(similarity, StoredSize { size: 1, characters }, 3)
                 .unwrap()
                 .map(|demand| demand.longest)
         };

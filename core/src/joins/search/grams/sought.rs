@@ -1,7 +1,7 @@
 //! What a search demands of strings, by either of the measures that an index of grams serves.
 
 use super::edit::EditDemand;
-use super::{Demand, Stored};
+use super::{Demand, StoredSize};
 
 /// The similarity that a search demands of strings.
 #[derive(Debug, Clone)]
@@ -23,7 +23,7 @@ impl Sought {
 
     /// Reports whether a string that shares `shared` elements, or perhaps fewer, can be similar
     /// enough.
-    pub fn accepts(&self, string: Stored, shared: u32) -> bool {
+    pub fn accepts(&self, string: StoredSize, shared: u32) -> bool {
         match self {
             Self::Grams(grams) => grams.accepts(string.size, shared),
             Self::Edit(edit) => edit.accepts(string, shared),
@@ -32,7 +32,7 @@ impl Sought {
 
     /// Returns the greatest similarity that a string can have that shares `shared` elements, or
     /// perhaps fewer.
-    pub fn similarity(&self, string: Stored, shared: u32) -> f64 {
+    pub fn similarity(&self, string: StoredSize, shared: u32) -> f64 {
         match self {
             Self::Grams(grams) => grams.similarity(string.size, shared),
             Self::Edit(edit) => edit.similarity(string, shared),

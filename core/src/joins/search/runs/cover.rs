@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::signature::{Accepted, Signatures};
+use super::signature::{Accepted, AnchorSignatures};
 use crate::error::Result;
 use crate::features::runs::anchors::Anchor;
 use crate::memory;
@@ -18,7 +18,7 @@ pub struct QueryAnchors {
     /// The signature of each anchor.
     pub signatures: Vec<u64>,
     /// The rule by which signatures are made.
-    pub rule: Signatures,
+    pub rule: AnchorSignatures,
     /// The number of windows that have these anchors.
     pub windows: u32,
     /// The number of consecutive windows whose anchors a text that the query finds has all of: the
@@ -30,7 +30,7 @@ pub struct QueryAnchors {
 
 /// Runs of the query that have the same anchors.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Runs {
+pub struct QueryRuns {
     /// The numbers of the first tokens of these runs.
     pub starts: Range<u32>,
     /// The numbers of their anchors.
@@ -71,8 +71,8 @@ impl QueryAnchors {
 
     /// Returns all runs of the query, by their anchors: each text that the query finds has all
     /// anchors of some of them. Both ends of the ranges ascend. O(anchors).
-    pub fn runs(&self) -> Result<Vec<Runs>> {
-        let mut all: Vec<Runs> = Vec::new();
+    pub fn runs(&self) -> Result<Vec<QueryRuns>> {
+        let mut all: Vec<QueryRuns> = Vec::new();
         let Some(last) = self.windows.checked_sub(self.shared) else { return Ok(all) };
         let (mut first, mut end, mut start) = (0, 0, 0);
         // The number of windows before the end of the anchor with a number.
@@ -84,7 +84,7 @@ impl QueryAnchors {
             // The next run that loses the first anchor, or that gains another one.
             let next = before(first).min(before(end) - self.shared + 1).min(last + 1);
             let anchors = first..(end + 1).min(self.anchors.len());
-            memory::push(&mut all, Runs { starts: start..next, anchors }, DOING)?;
+            memory::push(&mut all, QueryRuns { starts: start..next, anchors }, DOING)?;
             start = next;
             while before(first) <= start {
                 first += 1;
@@ -94,7 +94,7 @@ impl QueryAnchors {
     }
 
     /// Returns which sides of an anchor a text with one of these runs has in common with the query.
-    pub fn accepted(&self, runs: &Runs, anchor: usize) -> Accepted {
+    pub fn accepted(&self, runs: &QueryRuns, anchor: usize) -> Accepted {
         let mut accepted = Accepted::default();
         let Some(anchor) = self.anchors.get(anchor) else { return Accepted::ANY };
         let of = |n: usize| i64::try_from(n).unwrap_or(i64::MAX / 4);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     fn query(anchors: Vec<Anchor>, windows: u32, shared: u32) -> QueryAnchors {
-        let (signatures, rule) = (Vec::new(), Signatures { gram: 2, width: 2 });
+        let (signatures, rule) = (Vec::new(), AnchorSignatures { gram: 2, width: 2 });
         QueryAnchors { anchors, signatures, rule, windows, shared, min_run: shared + 3 }
     }
 
@@ -209,7 +209,7 @@ mod tests {
         #[test]
         fn sides_of_the_runs(place in 0..20_u32, first in 0..20_u32, more in 1..20_u32, shared in 1..9_u32) {
             let query = query(vec![Anchor { hash: 0, place, first: 0, windows: 1 }], 1, shared);
-            let runs = Runs { starts: first..first + more, anchors: 0..1 };
+            let runs = QueryRuns { starts: first..first + more, anchors: 0..1 };
             let mut expected = Accepted::default();
             for start in runs.starts.clone() {
                 expected.add(start + 2 <= place, place + 2 + 2 <= start + query.min_run);

@@ -14,7 +14,7 @@
 //! the hash or of anything else.
 
 use super::cover::QueryAnchors;
-use super::signature::Signatures;
+use super::signature::AnchorSignatures;
 use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::features::normalization::Normalization;
@@ -22,7 +22,7 @@ use crate::features::origin::Origin;
 use crate::features::runs::anchors::Anchors;
 use crate::features::runs::tokens::read_tokens;
 use crate::features::tokens::{Document, Scratch};
-use crate::joins::search::json::{Reader, Writer};
+use crate::joins::search::json::{JsonReader, JsonWriter};
 use crate::memory;
 
 /// The name of the type, for error messages.
@@ -105,7 +105,7 @@ impl<'a> RunQuery<'a> {
         read_tokens(&self.document()?, self.origin.tokenizer(), &mut Scratch::default(), &mut tokens, stop)?;
         Anchors::new(least as usize).select(&tokens, stop, &mut anchors)?;
         let windows = anchors.iter().map(|anchor| anchor.windows).sum();
-        let rule = Signatures::new(least as usize);
+        let rule = AnchorSignatures::new(least as usize);
         let mut signatures = Vec::new();
         memory::reserve(&mut signatures, anchors.len(), DOING)?;
         signatures.extend(anchors.iter().map(|anchor| rule.of(&tokens, anchor)));
@@ -126,9 +126,9 @@ impl<'a> RunQuery<'a> {
     fn write(&self, most: usize, stop: &Stop) -> Result<String> {
         let form = Normalization::prefix(self.normalization);
         let head = format!("<{}:{}:{form}", self.origin.name(), self.min_run);
-        let mut writer = Writer::new(head, most, stop);
+        let mut writer = JsonWriter::new(head, most, stop);
         writer.string(self.text)?;
-        let Writer { mut text, is_cut, .. } = writer;
+        let JsonWriter { mut text, is_cut, .. } = writer;
         memory::reserve_text(&mut text, 4, DOING)?;
         // Three dots in ASCII, which every encoding has.
         text.push_str(if is_cut { "...>" } else { ">" });
@@ -147,7 +147,7 @@ impl<'a> RunQuery<'a> {
         let min_run = check_min_run(min_run).map_err(|error| bad(error.to_string()))?;
         let (form, text) = Normalization::without_prefix(text);
         let mut bytes = header(origin, min_run, form)?;
-        let mut reader = Reader::new(text, NAME, stop);
+        let mut reader = JsonReader::new(text, NAME, stop);
         reader.string(&mut bytes)?;
         reader.end()?;
         Ok(bytes)

@@ -21,14 +21,14 @@ const WIDEST: usize = 8;
 
 /// Makes the signatures of anchors of windows of a given length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Signatures {
+pub struct AnchorSignatures {
     /// The number of tokens of an anchor.
     pub gram: usize,
     /// The number of tokens of a side.
     pub width: usize,
 }
 
-impl Signatures {
+impl AnchorSignatures {
     /// Makes the rule for windows of `least` tokens.
     pub fn new(least: usize) -> Self {
         let gram = Anchors::gram(least);
@@ -102,10 +102,10 @@ mod tests {
 
     #[test]
     fn signatures_stay_as_they_are() {
-        let rule = Signatures::new(12);
+        let rule = AnchorSignatures::new(12);
         assert_eq!((rule.gram, rule.width), (6, 4));
-        assert_eq!(Signatures::new(1), Signatures { gram: 1, width: 1 });
-        assert_eq!(Signatures::new(1000).width, WIDEST);
+        assert_eq!(AnchorSignatures::new(1), AnchorSignatures { gram: 1, width: 1 });
+        assert_eq!(AnchorSignatures::new(1000).width, WIDEST);
         let tokens: Vec<u64> = (0..14).map(hash::mix).collect();
         let anchor = Anchor { hash: u64::MAX / 7, place: 4, first: 0, windows: 3 };
         let signature = rule.of(&tokens, &anchor);

@@ -6,13 +6,13 @@
 //! window that is looked at begins with the second of its words. Each pair is looked at once, and
 //! only the words of these pairs are hashed.
 
-use super::windows::Windows;
+use super::windows::TextWindows;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::runs::rolling::Rolling;
 use crate::hash::hash_bytes;
 use crate::memory;
-use crate::text::words::{Space, for_each_words};
+use crate::text::words::{WordScratch, for_each_words};
 
 const DOING: &str = "comparing the runs of texts";
 /// The number of words after which a request to stop is looked for.
@@ -21,7 +21,7 @@ const CHECK_EVERY: usize = 1 << 14;
 /// The words of a text, and what is known of its windows.
 #[derive(Debug)]
 pub(super) struct Stretches {
-    space: Space,
+    space: WordScratch,
     /// The words that were read, in lower case.
     text: Vec<u8>,
     /// The beginning and the end of each word.
@@ -47,7 +47,7 @@ impl Stretches {
     /// Makes room for the words of texts, for windows of `length` words.
     pub(super) fn new(length: usize) -> Self {
         let (text, places, stretch) = (Vec::new(), Vec::new(), Vec::new());
-        let (space, rolling) = (Space::default(), Rolling::new(length));
+        let (space, rolling) = (WordScratch::default(), Rolling::new(length));
         Self { space, text, places, first: 0, known: 0, stretch, rolling }
     }
 
@@ -70,7 +70,7 @@ impl Stretches {
 
     /// Reads more of a text, which does not begin within a word. Reports whether a window of the
     /// text is one of the query.
-    pub(super) fn go_on(&mut self, piece: &str, windows: &Windows, stop: &Stop) -> Result<bool> {
+    pub(super) fn go_on(&mut self, piece: &str, windows: &TextWindows, stop: &Stop) -> Result<bool> {
         let Self { space, text, places, .. } = self;
         for_each_words(piece, space, stop, |block, words| {
             let Some(&[_, end]) = words.last() else { return Ok(()) };
@@ -107,7 +107,7 @@ impl Stretches {
     }
 
     /// Finds the next window that is part of a stretch. Returns false if more words are needed.
-    fn find_stretch(&mut self, windows: &Windows, stop: &Stop) -> Result<bool> {
+    fn find_stretch(&mut self, windows: &TextWindows, stop: &Stop) -> Result<bool> {
         loop {
             let last = self.first + windows.length - 1;
             if last >= self.places.len() {
@@ -134,7 +134,7 @@ impl Stretches {
     }
 
     /// Enters a stretch with its first window. Reports whether this is a window of the query.
-    fn enter(&mut self, windows: &Windows, stop: &Stop) -> Result<bool> {
+    fn enter(&mut self, windows: &TextWindows, stop: &Stop) -> Result<bool> {
         let mut hash = 0;
         for word in self.first..self.first + windows.length {
             if word % CHECK_EVERY == 0 {
@@ -149,7 +149,7 @@ impl Stretches {
 
     /// Follows a stretch to its end or to the first window that is one of the query, and reports
     /// whether there is one. Returns `None` if more words are needed.
-    fn follow(&mut self, windows: &Windows, stop: &Stop) -> Result<Option<bool>> {
+    fn follow(&mut self, windows: &TextWindows, stop: &Stop) -> Result<Option<bool>> {
         let length = windows.length;
         while self.first + length < self.places.len() {
             let next = self.first + length;

@@ -3,7 +3,7 @@
 
 use super::query::RunQuery;
 use super::stretches::Stretches;
-use super::windows::Windows;
+use super::windows::TextWindows;
 use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::features::Tokenizer;
@@ -11,7 +11,7 @@ use crate::features::runs::rolling::Rolling;
 use crate::features::runs::tokens::{each_token, read_tokens};
 use crate::features::tokens::{Document, Scratch};
 use crate::memory;
-use crate::text::packed::{Stored, UnpackedBeginning};
+use crate::text::packed::{StoredText, UnpackedBeginning};
 
 const DOING: &str = "comparing the runs of texts";
 /// The number of bytes of a text, and of its tokens, for which memory is kept for the next text.
@@ -21,7 +21,7 @@ const KEPT: usize = 1 << 20;
 #[derive(Debug)]
 pub struct RunVerifier {
     tokenizer: Tokenizer,
-    query: Windows,
+    query: TextWindows,
     /// The part of a text that was unpacked.
     beginning: UnpackedBeginning,
     /// The words of this part.
@@ -43,7 +43,7 @@ impl RunVerifier {
         }
         Ok(Self {
             tokenizer,
-            query: Windows::new(tokens, length, stop)?,
+            query: TextWindows::new(tokens, length, stop)?,
             beginning: UnpackedBeginning::default(),
             words: Stretches::new(length),
             whole: Default::default(),
@@ -53,7 +53,7 @@ impl RunVerifier {
 
     /// Reports whether a text has a run of the query's least length in common with the query. Reads
     /// the text up to about the end of the first such run. O(bytes).
-    pub fn shares(&mut self, row: &Stored<'_>, stop: &Stop) -> Result<bool> {
+    pub fn shares(&mut self, row: &StoredText<'_>, stop: &Stop) -> Result<bool> {
         if self.query.is_empty() || row.bytes() < self.query.length {
             return Ok(false);
         }
@@ -67,7 +67,7 @@ impl RunVerifier {
 
     /// Reads words piece by piece. A piece ends with white space, after which the text is cut as it
     /// would be if it began there.
-    fn shares_words(&mut self, row: &Stored<'_>, stop: &Stop) -> Result<bool> {
+    fn shares_words(&mut self, row: &StoredText<'_>, stop: &Stop) -> Result<bool> {
         /// The number of bytes of the first piece.
         const FIRST: usize = 1 << 10;
         let Self { query, beginning, words, .. } = self;
@@ -96,7 +96,7 @@ impl RunVerifier {
 
     /// Reads tokens of any kind. Each costs a few additions and multiplications: the hash of the
     /// window rolls on, and a bit says whether a window of the query may have it.
-    fn shares_tokens(&mut self, row: &Stored<'_>, stop: &Stop) -> Result<bool> {
+    fn shares_tokens(&mut self, row: &StoredText<'_>, stop: &Stop) -> Result<bool> {
         let Self { tokenizer, query, whole: (text, tokens), scratch, .. } = self;
         row.unpack(text, stop)?;
         let document = Document::Text(std::mem::take(text));
@@ -127,14 +127,14 @@ mod tests {
     use super::*;
     use crate::features::origin::Origin;
     use crate::joins::search::runs::signature::{Accepted, common_sides, of_anchor};
-    use crate::text::packed::{Packed, Packing};
+    use crate::text::packed::{PackedText, Packing};
     use proptest::prelude::*;
     use std::collections::HashSet;
 
     fn shares(query: &str, min_run: u32, rows: &[&str]) -> Vec<bool> {
         let query = RunQuery { origin: Origin::Words, min_run, normalization: None, text: query };
         let mut judge = RunVerifier::new(&query, &Stop::default()).unwrap();
-        rows.iter().map(|row| judge.shares(&Stored::Plain(row), &Stop::default()).unwrap()).collect()
+        rows.iter().map(|row| judge.shares(&StoredText::Plain(row), &Stop::default()).unwrap()).collect()
     }
 
     fn words() -> impl Strategy<Value = Vec<String>> {
@@ -216,11 +216,11 @@ mod tests {
             let stop = Stop::default();
             let mut judge = RunVerifier::new(&asked, &stop).unwrap();
             let bytes = packed(&row);
-            let stored = Stored::Packed(Packed { bytes: &bytes, len: row.len(), packing: Packing::Pglz });
+            let stored = StoredText::Packed(PackedText { bytes: &bytes, len: row.len(), packing: Packing::Pglz });
             for (text, expected) in [
-                (Stored::Plain(&row), expected(&right)),
+                (StoredText::Plain(&row), expected(&right)),
                 (stored, expected(&right)),
-                (Stored::Plain("a b"), expected(&of("a b"))),
+                (StoredText::Plain("a b"), expected(&of("a b"))),
                 (stored, expected(&right)),
             ] {
                 prop_assert_eq!(judge.shares(&text, &stop), Ok(expected));

@@ -13,7 +13,7 @@ const CHECK_EVERY: usize = 1 << 14;
 
 /// The windows of a text.
 #[derive(Debug)]
-pub(super) struct Windows {
+pub(super) struct TextWindows {
     /// The number of tokens of a window.
     pub(super) length: usize,
     /// The tokens of the text.
@@ -27,7 +27,7 @@ pub(super) struct Windows {
     pairs: HashBits,
 }
 
-impl Windows {
+impl TextWindows {
     /// Lists the windows of a text. O(tokens · log tokens).
     pub(super) fn new(tokens: Vec<u64>, length: usize, stop: &Stop) -> Result<Self> {
         let (hashes, pairs) = (HashBits::default(), HashBits::default());

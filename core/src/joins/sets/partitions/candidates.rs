@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::side::Side;
+use super::side::InputSide;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::sets::records::Records;
@@ -62,7 +62,7 @@ impl Verification {
     /// Verifies the next candidates. At most about `budget` bytes of sets are in memory.
     pub(super) fn next(
         &mut self,
-        sides: &mut [Side],
+        sides: &mut [InputSide],
         predicate: &Predicate,
         budget: usize,
         executor: &dyn Executor,
@@ -107,7 +107,7 @@ impl Verification {
 
     /// Loads the sets of the next left records, and puts their candidates into the order of the
     /// right records.
-    fn load_left(&mut self, side: &mut Side, budget: usize, executor: &dyn Executor) -> Result<()> {
+    fn load_left(&mut self, side: &mut InputSide, budget: usize, executor: &dyn Executor) -> Result<()> {
         self.lefts.clear();
         self.left = Records::default();
         let (mut bytes, mut to) = (0, self.done);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::candidates::Candidate;
-use super::entries::Lists;
+use super::entries::EntryLists;
 use super::side::Shape;
 use crate::error::Result;
 use crate::executor::Stop;
@@ -12,14 +12,14 @@ use crate::features::sets::size_runs::SizeRuns;
 use crate::joins::Counts;
 use crate::joins::sets::reach::Reach;
 use crate::memory;
-use crate::simd::planes::{self, Kernel};
+use crate::simd::planes::{self, PlanesKernel};
 use crate::verify::predicate::Predicate;
 
 const DOING: &str = "joining partitions";
 
 /// What a comparison needs to know of the records: their sizes.
 #[derive(Debug)]
-pub(super) struct Sizes {
+pub(super) struct RecordSizes {
     pub(super) predicate: Predicate,
     /// For each run of equal sizes of the records that probe, the records that they may be paired
     /// with.
@@ -28,38 +28,38 @@ pub(super) struct Sizes {
 
 /// The entries of a partition, or of a part of it.
 #[derive(Debug)]
-pub(super) struct Piece<const W: usize> {
+pub(super) struct PartitionPiece<const W: usize> {
     tokens: Range<u32>,
     /// The entries that are indexed, and the entries that probe, before they are sorted.
     raw: [Vec<u64>; 2],
-    indexed: Lists<W>,
-    probing: Lists<W>,
+    indexed: EntryLists<W>,
+    probing: EntryLists<W>,
     /// Whether the indexed entries probe, too.
     with_itself: bool,
     /// The tasks.
-    pub(super) units: VecDeque<Unit>,
+    pub(super) units: VecDeque<CompareUnit>,
 }
 
 /// A task: to compare some probes of a piece with its indexed entries.
 #[derive(Debug, Clone)]
-pub(super) struct Unit {
+pub(super) struct CompareUnit {
     /// Whether the probes are indexed entries.
     with_itself: bool,
     /// The probes that are still to be compared, as places among all postings.
     todo: Range<usize>,
 }
 
-impl<const W: usize> Piece<W> {
+impl<const W: usize> PartitionPiece<W> {
     /// Creates a piece of the entries of these tokens.
     pub(super) fn new(tokens: Range<u32>, raw: [Vec<u64>; 2], with_itself: bool) -> Self {
-        let (indexed, probing) = (Lists::default(), Lists::default());
+        let (indexed, probing) = (EntryLists::default(), EntryLists::default());
         Self { tokens, raw, indexed, probing, with_itself, units: VecDeque::new() }
     }
 
     /// Sorts the entries and splits the work into units.
     pub(super) fn prepare(&mut self, stop: &Stop) -> Result<()> {
-        self.indexed = Lists::of(&self.raw[0], &self.tokens, stop)?;
-        self.probing = Lists::of(&self.raw[1], &self.tokens, stop)?;
+        self.indexed = EntryLists::of(&self.raw[0], &self.tokens, stop)?;
+        self.probing = EntryLists::of(&self.raw[1], &self.tokens, stop)?;
         self.raw = [Vec::new(), Vec::new()];
         if self.with_itself {
             self.plan(true)?;
@@ -67,7 +67,7 @@ impl<const W: usize> Piece<W> {
         self.plan(false)
     }
 
-    fn probes(&self, with_itself: bool) -> &Lists<W> {
+    fn probes(&self, with_itself: bool) -> &EntryLists<W> {
         if with_itself { &self.indexed } else { &self.probing }
     }
 
@@ -89,7 +89,7 @@ impl<const W: usize> Piece<W> {
                 work += fit * each;
                 if work >= COMPARISONS_A_UNIT || at == probes.postings.len() {
                     memory::attempt(DOING, || units.try_reserve(1))?;
-                    units.push_back(Unit { with_itself, todo: from..at });
+                    units.push_back(CompareUnit { with_itself, todo: from..at });
                     (from, work) = (at, 0);
                 }
             }
@@ -105,28 +105,28 @@ impl<const W: usize> Piece<W> {
 }
 
 /// The work on a unit.
-pub(super) struct Comparison<'a, const W: usize> {
-    piece: &'a Piece<W>,
-    unit: Unit,
+pub(super) struct UnitComparison<'a, const W: usize> {
+    piece: &'a PartitionPiece<W>,
+    unit: CompareUnit,
     /// The number of candidates after which the unit is left for later.
     enough: usize,
     pub(super) candidates: Vec<Candidate>,
     pub(super) counts: Counts,
 }
 
-impl<'a, const W: usize> Comparison<'a, W> {
+impl<'a, const W: usize> UnitComparison<'a, W> {
     /// Prepares the work on a unit of a piece.
-    pub(super) fn new(piece: &'a Piece<W>, unit: Unit, enough: usize) -> Self {
+    pub(super) fn new(piece: &'a PartitionPiece<W>, unit: CompareUnit, enough: usize) -> Self {
         Self { piece, unit, enough, candidates: Vec::new(), counts: Counts::default() }
     }
 
     /// Returns what is left of the unit.
-    pub(super) fn rest(&self) -> Option<Unit> {
+    pub(super) fn rest(&self) -> Option<CompareUnit> {
         Some(self.unit.clone()).filter(|unit| !unit.todo.is_empty())
     }
 
     /// Finds candidates until the unit is done or there are enough of them.
-    pub(super) fn work(&mut self, sizes: &Sizes, shapes: &[&Shape], stop: &Stop) -> Result<()> {
+    pub(super) fn work(&mut self, sizes: &RecordSizes, shapes: &[&Shape], stop: &Stop) -> Result<()> {
         let probes = self.piece.probes(self.unit.with_itself);
         if self.unit.todo.is_empty() {
             return Ok(());
@@ -152,8 +152,8 @@ impl<'a, const W: usize> Comparison<'a, W> {
     fn join_lists(
         &mut self,
         index: usize,
-        kernel: Kernel<W>,
-        sizes: &Sizes,
+        kernel: PlanesKernel<W>,
+        sizes: &RecordSizes,
         shapes: &[&Shape],
         near: &mut Vec<u32>,
         stop: &Stop,
@@ -224,7 +224,14 @@ impl<'a, const W: usize> Comparison<'a, W> {
 /// probe has `size` tokens, `rest` of them from the shared token on; the partner has `place`
 /// tokens before it.
 #[inline]
-fn is_near_enough(rights: &SizeRuns, partner: u32, rest: u32, place: u32, size: u32, sizes: &Sizes) -> bool {
+fn is_near_enough(
+    rights: &SizeRuns,
+    partner: u32,
+    rest: u32,
+    place: u32,
+    size: u32,
+    sizes: &RecordSizes,
+) -> bool {
     let other = rights.size(partner);
     let least = sizes.predicate.least_overlap(size, other);
     least.is_some_and(|least| rest.min(other - place) >= least)

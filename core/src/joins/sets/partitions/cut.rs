@@ -61,7 +61,7 @@ impl Histogram {
 
 /// The partitions of the tokens.
 #[derive(Debug, Default)]
-pub(super) struct Cut {
+pub(super) struct PartitionCut {
     bins: Bins,
     /// The partition of each bin.
     partitions: Vec<u16>,
@@ -71,7 +71,7 @@ pub(super) struct Cut {
     pub(super) target: usize,
 }
 
-impl Cut {
+impl PartitionCut {
     /// The greatest number of partitions.
     pub(super) const MOST: usize = 256;
 
@@ -124,8 +124,8 @@ mod tests {
             if tokens > 0 {
                 sample.iter().for_each(|index| histogram.add(2, &[index.index(tokens) as u32]));
             }
-            let cut = Cut::new(&histogram, 2.5, 24, target);
-            prop_assert!(cut.tokens.len() <= Cut::MOST + 1);
+            let cut = PartitionCut::new(&histogram, 2.5, 24, target);
+            prop_assert!(cut.tokens.len() <= PartitionCut::MOST + 1);
             for token in (0..tokens as u32).step_by(1 + tokens / 3_000) {
                 prop_assert!(cut.tokens[cut.of(token)].contains(&token));
             }

@@ -39,7 +39,7 @@ fn posting(entry: &[u64]) -> Posting {
 
 /// Entries by token, and for each token in the order of the records.
 #[derive(Debug, Default)]
-pub(super) struct Lists<const W: usize> {
+pub(super) struct EntryLists<const W: usize> {
     first_token: u32,
     /// The start of the list of each token, and the end of the last list.
     starts: Vec<u32>,
@@ -50,7 +50,7 @@ pub(super) struct Lists<const W: usize> {
     planes: Vec<u64>,
 }
 
-impl<const W: usize> Lists<W> {
+impl<const W: usize> EntryLists<W> {
     /// Sorts entries, which come in the order of the records, by token. The tokens are in `tokens`.
     /// O(entries + tokens).
     pub(super) fn of(entries: &[u64], tokens: &std::ops::Range<u32>, stop: &Stop) -> Result<Self> {
@@ -139,7 +139,7 @@ mod tests {
                 let posting = Posting::new(record, &[1, token], 1, 5);
                 push(&mut words, token, posting, &[u64::from(record), u64::from(token)]).unwrap();
             }
-            let lists = Lists::<2>::of(&words, &(3..9), &Stop::default()).unwrap();
+            let lists = EntryLists::<2>::of(&words, &(3..9), &Stop::default()).unwrap();
             prop_assert_eq!(lists.tokens(), 6);
             for index in 0..6 {
                 let token = lists.token(index);

@@ -25,19 +25,19 @@ use super::bounds::Bounds;
 use super::reach::SizesOfJoin;
 use crate::error::Result;
 use crate::executor::{self, Executor};
-use crate::features::sets::store::Store;
+use crate::features::sets::store::RecordStore;
 use crate::joins::Algorithm;
 use crate::joins::{Counts, RecordJoin, RecordPair, SelfJoin};
 use crate::memory;
 use crate::storage::files::TempFiles;
 use crate::verify::predicate::Predicate;
 use candidates::{Candidate, Verification};
-use compare::{Comparison, Piece, Sizes, Unit};
-use cut::{Cut, Histogram};
+use compare::{CompareUnit, PartitionPiece, RecordSizes, UnitComparison};
+use cut::{Histogram, PartitionCut};
 use entries::entry_words;
 use plan::{PartitionPart, parts};
-use scatter::{Space, sample, scatter};
-use side::{Shape, Side};
+use scatter::{ScatterScratch, sample, scatter};
+use side::{InputSide, Shape};
 use streams::Streams;
 
 const DOING: &str = "joining partitions";
@@ -45,16 +45,16 @@ const DOING: &str = "joining partitions";
 /// A join of all records of one store with each other, or of two stores. Bitmaps have `W` words.
 #[derive(Debug)]
 pub struct PartitionJoin<const W: usize> {
-    sides: Vec<Side>,
-    sizes: Sizes,
+    sides: Vec<InputSide>,
+    sizes: RecordSizes,
     shared_tokens: usize,
     budget: usize,
     /// The entries of the partitions.
     streams: Streams,
     state: State,
     /// The parts that are loaded, and the units of work on them that are still to be done.
-    pieces: Vec<Piece<W>>,
-    units: VecDeque<(usize, Unit)>,
+    pieces: Vec<PartitionPiece<W>>,
+    units: VecDeque<(usize, CompareUnit)>,
     /// The number of words of the loaded parts, and of units that they had.
     loaded: [u64; 2],
     candidates: Vec<Candidate>,
@@ -68,17 +68,17 @@ enum State {
     /// Nothing is done.
     New,
     /// The entries of the records before `from` of a side are written.
-    Writing { cut: Cut, side: usize, from: usize, share: usize, space: Space },
+    Writing { cut: PartitionCut, side: usize, from: usize, share: usize, space: ScatterScratch },
     /// The entries of all parts but these are compared, or are being compared.
-    Comparing { cut: Cut, todo: VecDeque<PartitionPart>, total: u64 },
+    Comparing { cut: PartitionCut, todo: VecDeque<PartitionPart>, total: u64 },
 }
 
 impl<const W: usize> PartitionJoin<W> {
     /// Prepares a join that holds about `budget` bytes, and at least the entries of one token and
     /// the sets of a few records.
     pub fn new(
-        left: Store,
-        right: Option<Store>,
+        left: RecordStore,
+        right: Option<RecordStore>,
         shared_tokens: usize,
         predicate: Predicate,
         files: &dyn TempFiles,
@@ -86,24 +86,24 @@ impl<const W: usize> PartitionJoin<W> {
     ) -> Result<Self> {
         let bounds = Bounds::new(predicate);
         let runs = left.runs()?.into_owned();
-        let right_runs = right.as_ref().map(Store::runs).transpose()?.map(Cow::into_owned);
+        let right_runs = right.as_ref().map(RecordStore::runs).transpose()?.map(Cow::into_owned);
         let of_join = SizesOfJoin { bounds: &bounds, left: &runs, right: right_runs.as_ref() };
         let (reaches, indexing) = (of_join.reaches()?, of_join.indexing_prefixes()?);
         let none = |indexing: &[u32]| memory::filled(0, indexing.len(), DOING);
         let mut probing = none(runs.sizes())?;
         probing.iter_mut().zip(&reaches).for_each(|(prefix, reach)| *prefix = reach.prefix);
         let sides = match right.zip(right_runs) {
-            None => vec![Side { store: left, shape: Shape { runs, indexing, probing } }],
+            None => vec![InputSide { store: left, shape: Shape { runs, indexing, probing } }],
             Some((right, right_runs)) => {
                 let (no_indexing, no_probing) = (none(&probing)?, none(&indexing)?);
                 let lefts = Shape { runs, indexing: no_indexing, probing };
                 let rights = Shape { runs: right_runs, indexing, probing: no_probing };
-                vec![Side { store: left, shape: lefts }, Side { store: right, shape: rights }]
+                vec![InputSide { store: left, shape: lefts }, InputSide { store: right, shape: rights }]
             }
         };
         Ok(Self {
             sides,
-            sizes: Sizes { predicate, reaches },
+            sizes: RecordSizes { predicate, reaches },
             shared_tokens,
             budget,
             streams: Streams::new(files.create()?),
@@ -124,14 +124,14 @@ impl<const W: usize> PartitionJoin<W> {
         let entry = entry_words(W) * size_of::<u64>();
         let mut histogram = Histogram::new(self.shared_tokens);
         let scale = sample(&mut self.sides, &mut histogram, self.budget, executor)?;
-        let cut = Cut::new(&histogram, scale, entry, self.budget / 16);
+        let cut = PartitionCut::new(&histogram, scale, entry, self.budget / 16);
         self.streams.open(2 * cut.tokens.len())?;
         // The bytes of entries for each byte of tokens.
         let [tokens, entries] = histogram.sampled;
         let each = (entries * entry as u64) as f64 / (tokens.max(1) * size_of::<u32>() as u64) as f64;
         let share = ((self.budget / 4) as f64 / (1.0 + each)) as usize;
         let share = share.min(MOST_AT_ONCE);
-        Ok(State::Writing { cut, side: 0, from: 0, share, space: Space::default() })
+        Ok(State::Writing { cut, side: 0, from: 0, share, space: ScatterScratch::default() })
     }
 
     /// Does one step of what comes before the comparisons.
@@ -174,10 +174,10 @@ impl<const W: usize> PartitionJoin<W> {
             };
             let raw = [read(indexed)?, read(probing)?];
             let (tokens, with_itself) = (cut.tokens[part.partition].clone(), part.with_itself);
-            memory::push(&mut self.pieces, Piece::new(tokens, raw, with_itself), DOING)?;
+            memory::push(&mut self.pieces, PartitionPiece::new(tokens, raw, with_itself), DOING)?;
             todo.pop_front();
         }
-        executor::each(executor, &mut self.pieces, Piece::prepare)?;
+        executor::each(executor, &mut self.pieces, PartitionPiece::prepare)?;
         for (number, piece) in self.pieces.iter_mut().enumerate() {
             let units = std::mem::take(&mut piece.units);
             memory::attempt(DOING, || self.units.try_reserve(units.len()))?;
@@ -193,7 +193,7 @@ impl<const W: usize> PartitionJoin<W> {
         let enough = self.most_candidates() / UNITS + 1;
         let count = self.units.len().min(UNITS);
         let mut units: Vec<_> = (self.units.drain(..count))
-            .map(|(number, unit)| (number, Comparison::new(&self.pieces[number], unit, enough)))
+            .map(|(number, unit)| (number, UnitComparison::new(&self.pieces[number], unit, enough)))
             .collect();
         let sizes = &self.sizes;
         let shapes: Vec<&Shape> = self.sides.iter().map(|side| &side.shape).collect();
@@ -257,7 +257,7 @@ impl<const W: usize> RecordJoin for PartitionJoin<W> {
         match &self.state {
             State::New => 0.0,
             State::Writing { side, from, .. } => {
-                let records = |side: &Side| side.shape.runs.records();
+                let records = |side: &InputSide| side.shape.runs.records();
                 let done: usize = self.sides[..*side].iter().map(records).sum::<usize>() + from;
                 WRITING * done as f64 / self.sides.iter().map(records).sum::<usize>().max(1) as f64
             }
@@ -274,14 +274,14 @@ impl<const W: usize> RecordJoin for PartitionJoin<W> {
         let space = if let State::Writing { space, .. } = &self.state { space.bytes() } else { 0 };
         space
             + self.streams.bytes()
-            + self.sides.iter().map(Side::bytes).sum::<usize>()
-            + self.pieces.iter().map(Piece::bytes).sum::<usize>()
+            + self.sides.iter().map(InputSide::bytes).sum::<usize>()
+            + self.pieces.iter().map(PartitionPiece::bytes).sum::<usize>()
             + memory::bytes(&self.candidates)
             + self.verification.as_ref().map_or(0, Verification::bytes)
     }
 
     fn take_sets(&mut self) -> Option<SelfJoin> {
-        let Self { shared_tokens, budget, sizes: Sizes { predicate, .. }, .. } = *self;
+        let Self { shared_tokens, budget, sizes: RecordSizes { predicate, .. }, .. } = *self;
         let ([side], State::New, true) = (&mut self.sides[..], &self.state, predicate.is_symmetric()) else {
             return None;
         };

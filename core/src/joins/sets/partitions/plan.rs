@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::compare::Sizes;
-use super::cut::Cut;
+use super::compare::RecordSizes;
+use super::cut::PartitionCut;
 use super::entries::entry_words;
 use super::scatter::streams_of;
-use super::side::Side;
+use super::side::InputSide;
 use super::streams::Streams;
 use crate::error::Result;
 use crate::executor::Executor;
@@ -34,9 +34,9 @@ impl PartitionPart {
 /// Lists the parts of all partitions, each of at most about `most` bytes.
 pub(super) fn parts<const W: usize>(
     streams: &mut Streams,
-    cut: &Cut,
-    sizes: &Sizes,
-    sides: &[Side],
+    cut: &PartitionCut,
+    sizes: &RecordSizes,
+    sides: &[InputSide],
     most: usize,
     executor: &dyn Executor,
 ) -> Result<VecDeque<PartitionPart>> {
@@ -104,7 +104,7 @@ fn records_of<const W: usize>(
 
 /// Reports whether some of the indexed records from the first to the last one may be partners of
 /// some of the records that probe, as far as their sizes decide.
-fn may_meet(indexed: &[u32; 2], probes: &[u32; 2], sizes: &Sizes, sides: &[Side]) -> bool {
+fn may_meet(indexed: &[u32; 2], probes: &[u32; 2], sizes: &RecordSizes, sides: &[InputSide]) -> bool {
     let [first, last] = probes.map(|probe| sizes.reaches[sides[0].shape.runs.run_of(probe)]);
     // A record that has the wrong size for any partner has no reach, and does not exclude others.
     let begins_before = first.end == 0 || first.first <= indexed[1];

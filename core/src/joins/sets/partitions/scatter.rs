@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::super::bitmap::of_record;
 use super::super::posting::Posting;
-use super::cut::{Cut, Histogram};
+use super::cut::{Histogram, PartitionCut};
 use super::entries::push;
-use super::side::{Shape, Side};
+use super::side::{InputSide, Shape};
 use super::streams::Streams;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
@@ -16,7 +16,7 @@ use crate::memory;
 /// Counts the entries of a sample of the records, by token. Returns how many times more records
 /// there are than were looked at.
 pub(super) fn sample(
-    sides: &mut [Side],
+    sides: &mut [InputSide],
     histogram: &mut Histogram,
     budget: usize,
     executor: &dyn Executor,
@@ -55,7 +55,7 @@ pub(super) fn streams_of(partition: usize) -> [usize; 2] {
 }
 
 /// Some records whose entries are being made.
-struct Task<'a> {
+struct ScatterTask<'a> {
     records: &'a Records,
     /// The records that are still to be done, as numbers within `records`.
     todo: Range<usize>,
@@ -68,12 +68,12 @@ struct Task<'a> {
 /// Writes the entries of some records of a side, which take about `share` bytes, from the record
 /// `from` on. Returns the record after the last one. `space` is memory that is used again.
 pub(super) fn scatter<const W: usize>(
-    side: &mut Side,
+    side: &mut InputSide,
     from: usize,
     share: usize,
-    cut: &Cut,
+    cut: &PartitionCut,
     streams: &mut Streams,
-    space: &mut Space,
+    space: &mut ScatterScratch,
     executor: &dyn Executor,
 ) -> Result<usize> {
     let to = side.store.fitting(from..side.shape.runs.records(), share);
@@ -81,11 +81,11 @@ pub(super) fn scatter<const W: usize>(
     let (count, shape) = (records.len(), &side.shape);
     // More tasks than threads, because other work takes some of the threads' time.
     let tasks = (2 * executor.count()).min(count);
-    let mut tasks: Vec<Task<'_>> = (0..tasks)
+    let mut tasks: Vec<ScatterTask<'_>> = (0..tasks)
         .map(|n| {
             let out = space.out.pop().unwrap_or_else(|| vec![Vec::new(); 2 * cut.tokens.len()]);
             let todo = count * n / tasks..count * (n + 1) / tasks;
-            Task { records: &records, todo, first: from, out }
+            ScatterTask { records: &records, todo, first: from, out }
         })
         .collect();
     executor::each(executor, &mut tasks, |task, stop| task.work::<W>(shape, cut, stop))?;
@@ -103,20 +103,20 @@ pub(super) fn scatter<const W: usize>(
 
 /// Memory that is used again for each piece of the records.
 #[derive(Debug, Default)]
-pub(super) struct Space {
+pub(super) struct ScatterScratch {
     tokens: Vec<u32>,
     out: Vec<Vec<Vec<u64>>>,
 }
 
-impl Space {
+impl ScatterScratch {
     /// Returns the number of bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
         memory::bytes(&self.tokens) + self.out.iter().flatten().map(memory::bytes).sum::<usize>()
     }
 }
 
-impl Task<'_> {
-    fn work<const W: usize>(&mut self, shape: &Shape, cut: &Cut, stop: &Stop) -> Result<()> {
+impl ScatterTask<'_> {
+    fn work<const W: usize>(&mut self, shape: &Shape, cut: &PartitionCut, stop: &Stop) -> Result<()> {
         while self.todo.start < self.todo.end {
             stop.check()?;
             let n = self.todo.start;

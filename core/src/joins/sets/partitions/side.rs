@@ -2,13 +2,13 @@
 
 use crate::features::sets::records::Records;
 use crate::features::sets::size_runs::SizeRuns;
-use crate::features::sets::store::Store;
+use crate::features::sets::store::RecordStore;
 use crate::memory;
 
 /// The records of one input.
 #[derive(Debug)]
-pub(super) struct Side {
-    pub(super) store: Store,
+pub(super) struct InputSide {
+    pub(super) store: RecordStore,
     pub(super) shape: Shape,
 }
 
@@ -69,7 +69,7 @@ impl Shape {
     }
 }
 
-impl Side {
+impl InputSide {
     /// Returns the number of bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
         let Shape { runs, indexing, probing } = &self.shape;

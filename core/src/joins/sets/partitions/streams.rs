@@ -9,7 +9,7 @@ const DOING: &str = "writing partitions";
 
 /// Some words of a stream that are next to each other in the file.
 #[derive(Debug, Clone, Copy)]
-struct Extent {
+struct StreamExtent {
     /// The place of the first word in the file.
     at: u64,
     /// The number of words of the stream up to the end of the extent.
@@ -21,7 +21,7 @@ struct Extent {
 pub(super) struct Streams {
     file: Box<dyn TempFile>,
     written: u64,
-    streams: Vec<Vec<Extent>>,
+    streams: Vec<Vec<StreamExtent>>,
     /// The stream that was written last.
     last: Option<usize>,
 }
@@ -56,7 +56,7 @@ impl Streams {
         match extents.last_mut() {
             // The words follow those that were written last.
             Some(last) if self.last == Some(stream) => last.end += more,
-            _ => memory::push(extents, Extent { at: self.written, end: before + more }, DOING)?,
+            _ => memory::push(extents, StreamExtent { at: self.written, end: before + more }, DOING)?,
         }
         self.last = Some(stream);
         self.written += more;
@@ -83,7 +83,7 @@ impl Streams {
         while read < count {
             executor.check_interrupts()?;
             let start = number.checked_sub(1).map_or(0, |before| extents[before].end);
-            let Extent { at, end } = extents[number];
+            let StreamExtent { at, end } = extents[number];
             let here = from + read as u64;
             // The words that are wanted fit in memory.
             let length = (end - here).min((count - read) as u64) as usize;

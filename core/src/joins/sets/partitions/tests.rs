@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::PartitionJoin;
 use crate::executor::{Executor, PlainThreads};
 use crate::features::sets::records::Records;
-use crate::features::sets::store::Store;
+use crate::features::sets::store::RecordStore;
 use crate::joins::{Counts, RecordJoin, RecordPair};
 use crate::storage::files::{MemoryFiles, TempFiles};
 use crate::verify::measure::Measure;
@@ -28,12 +28,12 @@ const TOKENS: u32 = 6_000;
 type Set = (u32, BTreeSet<u32>);
 
 /// A store of records, in memory or in a file.
-fn store(sets: &[Set], in_file: bool) -> Store {
+fn store(sets: &[Set], in_file: bool) -> RecordStore {
     let mut starts = vec![0];
     sets.iter().for_each(|(_, tokens)| starts.push(starts[starts.len() - 1] + tokens.len()));
     let tokens: Vec<u32> = sets.iter().flat_map(|(_, tokens)| tokens.iter().copied()).collect();
     let sizes = sets.iter().map(|(lone, tokens)| lone + tokens.len() as u32).collect();
-    let mut store = Store::Memory(Records::new(tokens, &starts, sizes).unwrap());
+    let mut store = RecordStore::Memory(Records::new(tokens, &starts, sizes).unwrap());
     if in_file { store.part(|_| true, &MemoryFiles, 0).unwrap() } else { store.take_all() }
 }
 

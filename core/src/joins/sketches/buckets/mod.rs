@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hot::HotDocuments;
 use keys::{KeyEntry, Keys};
 use space::{BandBuckets, PairScratch};
-use windows::{Cut, Window, Windows};
+use windows::{BucketCut, Window, Windows};
 use work::{DOING, WorkUnit, plan};
 
 use crate::error::Result;
@@ -276,8 +276,13 @@ impl Buckets {
                 entries.copy_within(from..from + size, kept);
                 if let Some(most) = self.most.map(|most| most as usize).filter(|&most| size > most) {
                     let Self { windows: all, split, self_join, asked, .. } = self;
-                    let cut =
-                        Cut { all, split: *split, self_join: *self_join, most, asked: asked.as_deref() };
+                    let cut = BucketCut {
+                        all,
+                        split: *split,
+                        self_join: *self_join,
+                        most,
+                        asked: asked.as_deref(),
+                    };
                     if cut.bucket(&mut entries[kept..kept + size], windows, stop)? {
                         *hot_buckets += 1;
                         let records = &entries[kept..kept + size];

@@ -92,7 +92,7 @@ impl Windows {
 
 /// The parameters by which buckets are cut.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Cut<'a> {
+pub(super) struct BucketCut<'a> {
     pub(super) all: &'a Windows,
     /// The first record of the right table.
     pub(super) split: u32,
@@ -104,7 +104,7 @@ pub(super) struct Cut<'a> {
     pub(super) asked: Option<&'a [u32]>,
 }
 
-impl Cut<'_> {
+impl BucketCut<'_> {
     /// Sorts a bucket by class. If the bucket has more classes than one class is compared with,
     /// appends the windows of its classes. Returns false if all classes are compared with each
     /// other.

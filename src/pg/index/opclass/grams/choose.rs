@@ -3,10 +3,10 @@
 use super::HEAD;
 use super::options::GramOptions;
 use crate::pg::index::layout::format::{Meta, VERSION_GRAMS};
-use crate::pg::index::opclass::class::Class;
+use crate::pg::index::opclass::class::OperatorClass;
 use crate::pg::index::opclass::cut;
-use crate::pg::index::opclass::options::{Options, refuse_stop_limit};
-use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::opclass::options::{StorageOptions, refuse_stop_limit};
+use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::features::origin::Origin;
 use neardup_core::joins::search::ball::measure_number;
@@ -15,9 +15,9 @@ use neardup_core::text;
 use neardup_core::verify::measure::Measure;
 
 /// Returns the metapage of a new index.
-pub(crate) fn choose(index: Index, class: Class) -> Result<Meta> {
+pub(crate) fn choose(index: OpenIndex, class: OperatorClass) -> Result<Meta> {
     let name = class.name();
-    if Options::of(index).threshold().is_some() {
+    if StorageOptions::of(index).threshold().is_some() {
         return Err(SqlError::parameter(format!("{name} has no storage parameter threshold"))
             .hint("It serves every similarity: RESET (threshold)"));
     }

@@ -8,7 +8,7 @@ mod probe;
 
 use pgrx::pg_sys::Datum;
 
-use super::class::Class;
+use super::class::OperatorClass;
 use super::cut;
 use super::posted::Posted;
 use super::sets::keep::{NO_OVERLAP, class_for};
@@ -29,7 +29,7 @@ use neardup_core::joins::search::edit_ball::{EditBall, characters};
 use neardup_core::joins::search::grams::edit::EditDemand;
 use neardup_core::joins::search::grams::sought::Sought;
 use neardup_core::joins::search::grams::{
-    BITS, MOST_ELEMENTS, Stored, elements_of, group, signature, spaced,
+    BITS, MOST_ELEMENTS, StoredSize, elements_of, group, signature, spaced,
 };
 use neardup_core::joins::search::keys::{KeyScratch, keys_of};
 use neardup_core::memory;
@@ -107,7 +107,7 @@ impl GramProbe {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GramItem<'a> {
     /// The sizes of the string.
-    pub sizes: Stored,
+    pub sizes: StoredSize,
     /// The bytes that stand next to the row.
     pub head: &'a [u8],
     elements: &'a [u8],
@@ -136,8 +136,8 @@ impl<'a> GramItem<'a> {
 }
 
 /// Reads the sizes of a string, which stand next to its row.
-pub(crate) fn sizes_of(bytes: &[u8]) -> Stored {
-    Stored { size: short(bytes), characters: short(&bytes[NUMBER..]) }
+pub(crate) fn sizes_of(bytes: &[u8]) -> StoredSize {
+    StoredSize { size: short(bytes), characters: short(&bytes[NUMBER..]) }
 }
 
 /// Returns how often the characters of a string occur, which stands next to its row.
@@ -161,9 +161,9 @@ fn is_start(head: &[u8]) -> bool {
 }
 
 /// Returns the bytes that stand next to the row of a string.
-fn head_of(sizes: Stored, text: &str) -> [u8; HEAD] {
+fn head_of(sizes: StoredSize, text: &str) -> [u8; HEAD] {
     let mut head = [0; HEAD];
-    let Stored { size, characters } = sizes;
+    let StoredSize { size, characters } = sizes;
     head[..NUMBER].copy_from_slice(&size.to_le_bytes());
     head[NUMBER..SIZES].copy_from_slice(&characters.to_le_bytes());
     let start = &text[..text.floor_char_boundary(START)];
@@ -197,9 +197,9 @@ impl GramKeys {
     ///
     /// # Safety
     /// `value` is of the column type of an index of this class and not NULL.
-    pub(crate) unsafe fn document(&self, class: Class, value: Datum) -> Result<Document> {
+    pub(crate) unsafe fn document(&self, class: OperatorClass, value: Datum) -> Result<Document> {
         let form = self.parameters.normalization;
-        if class == Class::TextGrams {
+        if class == OperatorClass::TextGrams {
             // SAFETY: the caller's promise.
             return Ok(Document::Text(unsafe { text_of(value, form)? }));
         }
@@ -228,7 +228,7 @@ impl GramKeys {
     ///
     /// # Safety
     /// As for [`Self::document`].
-    pub(super) unsafe fn keep(&self, class: Class, value: Datum) -> Result<StoredValue> {
+    pub(super) unsafe fn keep(&self, class: OperatorClass, value: Datum) -> Result<StoredValue> {
         // SAFETY: the caller's promise.
         keep_document(&unsafe { self.document(class, value)? }, self.cutter())
     }
@@ -244,7 +244,7 @@ impl GramKeys {
             let size = keys.len() as u32;
             // Values of the class are texts.
             let text = if let Document::Text(text) = document { text.as_str() } else { "" };
-            let head = head_of(Stored { size, characters: characters(text) }, text);
+            let head = head_of(StoredSize { size, characters: characters(text) }, text);
             let flags = match size {
                 0 => HeapRow::EMPTY,
                 size if size > MOST_ELEMENTS => HeapRow::SPLIT,
@@ -305,7 +305,7 @@ impl GramKeys {
     }
 
     /// Describes the class with its options.
-    pub(super) fn describe(&self, class: Class) -> String {
+    pub(super) fn describe(&self, class: OperatorClass) -> String {
         format!("{}: {}", class.name(), self.parameters.describe())
     }
 }
@@ -315,7 +315,7 @@ mod tests {
     use super::*;
 
     fn item(size: u32, elements: &[u32]) -> Vec<u8> {
-        let mut bytes = head_of(Stored { size, characters: 9 }, "some text").to_vec();
+        let mut bytes = head_of(StoredSize { size, characters: 9 }, "some text").to_vec();
         bytes.extend(elements.iter().flat_map(|number| number.to_le_bytes()));
         bytes
     }
@@ -323,7 +323,7 @@ mod tests {
     #[test]
     fn pg_steps_of_edits_have_one_distance() {
         for characters in [1, 2, 9, 34, 64] {
-            let string = Stored { size: 1, characters };
+            let string = StoredSize { size: 1, characters };
             let demand = Sought::Edit(EditDemand::new(0.001, string, 3).unwrap().unwrap());
             let probe = GramProbe { elements: Vec::new(), demand, edits: None };
             for longer in characters..300 {
@@ -365,13 +365,13 @@ mod tests {
         }
         let (grams, mut posted) = (GramKeys::new(3, None), Posted::default());
         grams.post(&Item { row: row(0), bytes: &item(3, &[4, 4, 9]) }, &mut posted).unwrap();
-        assert_eq!(posted.sketch, head_of(Stored { size: 3, characters: 9 }, "some text"));
+        assert_eq!(posted.sketch, head_of(StoredSize { size: 3, characters: 9 }, "some text"));
         // A string of three grams of three characters has five characters; the others are left out.
         assert_eq!(posted.signatures, [signature(2, 4), signature(2, 9), spaced(2)]);
         grams.post(&Item { row: row(0), bytes: &item(7, &[1, 2, 3, 4, 5, 6, 7]) }, &mut posted).unwrap();
         assert_eq!(posted.signatures.len(), 7);
         grams.post(&Item { row: row(HeapRow::EMPTY), bytes: &item(0, &[]) }, &mut posted).unwrap();
-        let head = head_of(Stored { size: 0, characters: 9 }, "some text");
+        let head = head_of(StoredSize { size: 0, characters: 9 }, "some text");
         assert_eq!((posted.sketch.as_slice(), posted.signatures.len()), (&head[..], 0));
         grams.post(&Item { row: row(HeapRow::NULL), bytes: &[] }, &mut posted).unwrap();
         assert_eq!((posted.sketch.as_slice(), posted.signatures.len()), (&[0; HEAD][..], 0));
@@ -383,11 +383,11 @@ mod tests {
             (HeapRow::SPLIT, 5000, true),
             (HeapRow::NULL, 1, false),
         ] {
-            let head = head_of(Stored { size, characters: 20 }, "");
+            let head = head_of(StoredSize { size, characters: 20 }, "");
             assert_eq!(GramKeys::is_head_of(row(flags), &head), right, "{flags} {size}");
         }
         for text in ["", "é", &"é".repeat(30), &"a字".repeat(11), &"b".repeat(START)] {
-            let head = head_of(Stored { size: 1, characters: characters(text) }, text);
+            let head = head_of(StoredSize { size: 1, characters: characters(text) }, text);
             let start = start_of(&head);
             assert!(text.starts_with(start) && is_start(&head));
             assert!(start == text || start.len() + 4 > START, "{start}");

@@ -5,8 +5,8 @@ use std::mem::offset_of;
 use pgrx::pg_sys;
 
 use crate::pg::index::opclass::sets::options::add_normalize;
-use crate::pg::index::pages::buffer::Index;
-use crate::pg::server::call::Call;
+use crate::pg::index::pages::buffer::OpenIndex;
+use crate::pg::server::call::FunctionCall;
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::normalization::Normalization;
 
@@ -24,7 +24,7 @@ pub(super) struct GramOptions {
 
 impl GramOptions {
     /// Returns the options of an index.
-    pub(super) fn of(index: Index) -> Self {
+    pub(super) fn of(index: OpenIndex) -> Self {
         // SAFETY: an open index of one column, whose class has the options that `declare` declares,
         // so there is always a struct of options.
         unsafe {
@@ -46,7 +46,7 @@ impl GramOptions {
 
 /// Declares the options of the class to the server. The server calls this for an index of the
 /// class.
-pub(crate) fn declare(call: Call) -> pg_sys::Datum {
+pub(crate) fn declare(call: FunctionCall) -> pg_sys::Datum {
     // SAFETY: argument 0 is the server's list of options; C strings outlive the calls.
     unsafe {
         let list: *mut pg_sys::local_relopts = pgrx::fcinfo::pg_getarg_datum(call.info, 0)

@@ -12,7 +12,7 @@ use neardup_core::joins::search::ball::SetBall;
 use neardup_core::joins::search::edit_ball::{EditBall, characters};
 use neardup_core::joins::search::grams::edit::EditDemand;
 use neardup_core::joins::search::grams::sought::Sought;
-use neardup_core::joins::search::grams::{Demand, Stored, elements_of};
+use neardup_core::joins::search::grams::{Demand, StoredSize, elements_of};
 use neardup_core::joins::search::keys::{KeyScratch, keys_of};
 use neardup_core::memory;
 
@@ -38,7 +38,7 @@ impl GramKeys {
         if EditBall::is(bytes) {
             let ball = EditBall::parse(bytes)?;
             let elements = self.elements(&Document::Text(memory::copied(ball.text, "reading a ball")?))?;
-            let string = Stored { size: elements.len() as u32, characters: characters(ball.text) };
+            let string = StoredSize { size: elements.len() as u32, characters: characters(ball.text) };
             let demand = EditDemand::new(ball.similarity, string, self.parameters.features.shingle as u32)?;
             let edits = Some((memory::copied(ball.text, "reading a ball")?, ball.similarity));
             let probe = |demand| Probe::Grams(GramProbe { elements, demand: Sought::Edit(demand), edits });

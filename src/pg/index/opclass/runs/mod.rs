@@ -8,7 +8,7 @@ mod probe;
 
 use pgrx::pg_sys::Datum;
 
-use super::class::Class;
+use super::class::OperatorClass;
 use super::cut;
 use super::values::{StoredValue, keep_document, text_of};
 use crate::pg::index::layout::format::Meta;
@@ -21,7 +21,7 @@ use neardup_core::features::runs::anchors::Anchors;
 use neardup_core::features::runs::tokens::read_tokens;
 use neardup_core::features::tokens::{Document, Scratch};
 use neardup_core::joins::search::runs::query::is_of_texts;
-use neardup_core::joins::search::runs::signature::{BITS, Signatures};
+use neardup_core::joins::search::runs::signature::{AnchorSignatures, BITS};
 use neardup_core::memory;
 use options::GREATEST;
 
@@ -73,7 +73,8 @@ impl RunKeys {
     /// order. The function may be called again after a stop.
     pub(crate) fn cutter(&self) -> impl FnMut(&Document, &Stop) -> error::Result<StoredValue> + use<> {
         let tokenizer = self.origin.tokenizer();
-        let (mut choice, rule) = (Anchors::new(self.least as usize), Signatures::new(self.least as usize));
+        let (mut choice, rule) =
+            (Anchors::new(self.least as usize), AnchorSignatures::new(self.least as usize));
         let (mut scratch, mut tokens, mut anchors) = (Scratch::default(), Vec::new(), Vec::new());
         let mut signatures = Vec::new();
         move |document, stop| {
@@ -93,7 +94,7 @@ impl RunKeys {
 
     /// Describes the class with its options.
     pub(super) fn describe(&self) -> String {
-        let (name, gram) = (Class::TextRuns.name(), self.gram());
+        let (name, gram) = (OperatorClass::TextRuns.name(), self.gram());
         let form = self.normalization.map_or_else(String::new, |form| format!(", {}", form.name()));
         format!("{name}: {}{form}; min_run {}; anchors of {gram} tokens", self.origin.name(), self.least)
     }

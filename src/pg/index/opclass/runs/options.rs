@@ -5,8 +5,8 @@ use std::mem::offset_of;
 use pgrx::pg_sys;
 
 use crate::pg::index::opclass::sets::options::{add_enum, add_normalize, element};
-use crate::pg::index::pages::buffer::Index;
-use crate::pg::server::call::Call;
+use crate::pg::index::pages::buffer::OpenIndex;
+use crate::pg::server::call::FunctionCall;
 use neardup_core::features::normalization::Normalization;
 use neardup_core::features::origin::Origin;
 
@@ -27,7 +27,7 @@ pub(super) struct RunOptions {
 
 impl RunOptions {
     /// Returns the options of an index.
-    pub(super) fn of(index: Index) -> Self {
+    pub(super) fn of(index: OpenIndex) -> Self {
         // SAFETY: an open index of one column, whose class has the options that `declare` declares,
         // so there is always a struct of options.
         unsafe {
@@ -54,7 +54,7 @@ impl RunOptions {
 
 /// Declares the options of the class to the server. The server calls this for an index of the
 /// class.
-pub(crate) fn declare(call: Call) -> pg_sys::Datum {
+pub(crate) fn declare(call: FunctionCall) -> pg_sys::Datum {
     // SAFETY: argument 0 is the server's list of options.
     let list: *mut pg_sys::local_relopts = unsafe {
         pgrx::fcinfo::pg_getarg_datum(call.info, 0).map_or(std::ptr::null_mut(), |datum| datum.cast_mut_ptr())

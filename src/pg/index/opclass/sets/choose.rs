@@ -7,11 +7,11 @@ use super::number_of;
 use super::options::SetOptions;
 use crate::pg::compat;
 use crate::pg::index::layout::format::{Meta, NONE, VERSION_LISTS};
-use crate::pg::index::opclass::class::Class;
+use crate::pg::index::opclass::class::OperatorClass;
 use crate::pg::index::opclass::cut;
-use crate::pg::index::opclass::options::{Options, refuse_storage_parameters};
-use crate::pg::index::pages::buffer::Index;
-use crate::pg::query::decode::Kind;
+use crate::pg::index::opclass::options::{StorageOptions, refuse_storage_parameters};
+use crate::pg::index::pages::buffer::OpenIndex;
+use crate::pg::query::decode::ColumnContent;
 use crate::pg::request::features::spec_of;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::features::origin::Origin;
@@ -20,7 +20,7 @@ use neardup_core::text;
 use neardup_core::verify::measure::Measure;
 
 /// Returns the metapage of a new index.
-pub(crate) fn choose(index: Index, class: Class) -> Result<Meta> {
+pub(crate) fn choose(index: OpenIndex, class: OperatorClass) -> Result<Meta> {
     let options = SetOptions::of(index);
     let Some(measure) = options.measure() else {
         let message = "an index of sets has a direction only with measure = containment";
@@ -36,7 +36,7 @@ pub(crate) fn choose(index: Index, class: Class) -> Result<Meta> {
             "A pair may share any token of the longer text, so that all would have to be in the index: use measure = containment, or USING gin (shingles(body, 1)).",
         ));
     }
-    let least = format!("threshold = {}", Options::of(index).threshold().unwrap_or_default());
+    let least = format!("threshold = {}", StorageOptions::of(index).threshold().unwrap_or_default());
     refuse_storage_parameters(index, class, "The least similarity", &least)?;
     let origin = origin_of(index, class, &options)?;
     let form = options.normalization();
@@ -56,10 +56,10 @@ pub(crate) fn choose(index: Index, class: Class) -> Result<Meta> {
 }
 
 /// Returns the origin of the sets of a column.
-fn origin_of(index: Index, class: Class, options: &SetOptions) -> Result<Origin> {
+fn origin_of(index: OpenIndex, class: OperatorClass, options: &SetOptions) -> Result<Origin> {
     match class {
-        Class::VectorSet => return Ok(Origin::Lexemes),
-        Class::ArraySet => {}
+        OperatorClass::VectorSet => return Ok(Origin::Lexemes),
+        OperatorClass::ArraySet => {}
         _ => return Ok(Origin::from_byte(options.tokenizer()).unwrap_or(Origin::Words)),
     }
     // SAFETY: an open index of one column.
@@ -67,8 +67,8 @@ fn origin_of(index: Index, class: Class, options: &SetOptions) -> Result<Origin>
         let column = pg_sys::getBaseType(compat::attributes((*index.relation()).rd_att)[0].atttypid);
         (column, pg_sys::getBaseType(pg_sys::get_element_type(column)))
     };
-    match Kind::of(column) {
-        Kind::Numbers => Ok(Origin::Numbers),
+    match ColumnContent::of(column) {
+        ColumnContent::Numbers => Ok(Origin::Numbers),
         _ if [pg_sys::TEXTOID, pg_sys::VARCHAROID].contains(&element) => Ok(Origin::Tokens),
         _ => Err(SqlError::new(
             PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,

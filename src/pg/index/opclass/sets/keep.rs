@@ -7,9 +7,9 @@ use super::SetKeys;
 use super::item::{BITMAPS, SetItem};
 use super::options::LEAST;
 use crate::pg::index::layout::items::HeapRow;
-use crate::pg::index::opclass::class::Class;
+use crate::pg::index::opclass::class::OperatorClass;
 use crate::pg::index::opclass::values::{StoredValue, text_of};
-use crate::pg::query::decode::{Kind, decode};
+use crate::pg::query::decode::{ColumnContent, decode};
 use crate::pg::request::features::spec_of;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::checks::ball_of_a_document;
@@ -74,7 +74,7 @@ pub(crate) fn class_for(ball: &[u8]) -> Option<String> {
     let normalize = |form: Normalization| format!("normalize = {}", form.name());
     if EditBall::is(ball) {
         let form = EditBall::parse(ball).ok()?.normalization;
-        return Some(with_options(Class::BallGrams, [form.map(normalize)]));
+        return Some(with_options(OperatorClass::BallGrams, [form.map(normalize)]));
     }
     let SetBall { parameters, similarity, .. } = SetBall::parse(ball).ok()?;
     let SetParameters { measure, origin, features, normalization } = parameters;
@@ -89,11 +89,11 @@ pub(crate) fn class_for(ball: &[u8]) -> Option<String> {
         normalization.map(normalize),
         (similarity < LEAST).then(|| format!("threshold = {similarity}")),
     ];
-    (measure != Measure::Overlap).then(|| with_options(Class::BallSet, options))
+    (measure != Measure::Overlap).then(|| with_options(OperatorClass::BallSet, options))
 }
 
 /// Returns the name of a class with those options that are given.
-fn with_options(class: Class, options: impl IntoIterator<Item = Option<String>>) -> String {
+fn with_options(class: OperatorClass, options: impl IntoIterator<Item = Option<String>>) -> String {
     let options: Vec<String> = options.into_iter().flatten().collect();
     let name = class.name();
     if options.is_empty() { name.to_owned() } else { format!("{name} ({})", options.join(", ")) }
@@ -104,15 +104,17 @@ impl SetKeys {
     ///
     /// # Safety
     /// `value` is of the column type of an index of this class and not NULL.
-    pub(crate) unsafe fn document(&self, class: Class, value: Datum) -> Result<Document> {
+    pub(crate) unsafe fn document(&self, class: OperatorClass, value: Datum) -> Result<Document> {
         let origin = self.parameters.origin;
         // SAFETY: the caller's promise, for each class.
         let document = unsafe {
             match class {
-                Class::BallSet => return self.middle(varlena_bytes(value)),
-                Class::VectorSet => decode(Kind::Vector, value)?,
-                Class::ArraySet if origin == Origin::Numbers => decode(Kind::Numbers, value)?,
-                Class::ArraySet => decode(Kind::Tokens, value)?,
+                OperatorClass::BallSet => return self.middle(varlena_bytes(value)),
+                OperatorClass::VectorSet => decode(ColumnContent::Vector, value)?,
+                OperatorClass::ArraySet if origin == Origin::Numbers => {
+                    decode(ColumnContent::Numbers, value)?
+                }
+                OperatorClass::ArraySet => decode(ColumnContent::Tokens, value)?,
                 _ => Some(Document::Text(text_of(value, self.parameters.normalization)?)),
             }
         };
@@ -130,7 +132,7 @@ impl SetKeys {
         let ball = ball_of_a_document(bytes).map_err(|error| match EditBall::is(bytes) {
             true => error.hint(format!(
                 "Make it by a measure of sets: near(body, 0.8, method => 'jaccard'); or make an index for such balls: USING signature (… {} WITH &&)",
-                Class::BallGrams.name()
+                OperatorClass::BallGrams.name()
             )),
             false => error,
         })?;
@@ -155,7 +157,7 @@ impl SetKeys {
     ///
     /// # Safety
     /// As for [`Self::document`].
-    pub(crate) unsafe fn keep(&self, class: Class, value: Datum) -> Result<StoredValue> {
+    pub(crate) unsafe fn keep(&self, class: OperatorClass, value: Datum) -> Result<StoredValue> {
         // SAFETY: the caller's promise.
         let document = unsafe { self.document(class, value)? };
         let mut work = (self.cutter(), None);

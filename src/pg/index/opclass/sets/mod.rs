@@ -11,12 +11,12 @@ pub(crate) mod settle;
 
 use std::rc::Rc;
 
-use super::class::Class;
+use super::class::OperatorClass;
 use super::cut;
 use super::posted::Posted;
 use crate::pg::index::layout::format::{Meta, NONE};
 use crate::pg::index::layout::items::{CONTENTS_OF_ITEM, HeapRow, Item};
-use crate::pg::index::pages::buffer::Index;
+use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::index::storage::order;
 use item::{BITMAPS, Outline, SetItem, words};
 use neardup_core::error::Result;
@@ -62,11 +62,11 @@ fn number_of(measure: u8, multiset: bool) -> u32 {
 
 impl SetKeys {
     /// Returns the parameters in a metapage, or None if the metapage contradicts itself.
-    pub(crate) fn of(index: Index, class: Class, meta: &Meta) -> Option<Self> {
+    pub(crate) fn of(index: OpenIndex, class: OperatorClass, meta: &Meta) -> Option<Self> {
         let (origin, normalization) = cut::read(meta.tokenizer)?;
         let right = match class {
-            Class::VectorSet => origin == Origin::Lexemes,
-            Class::ArraySet => matches!(origin, Origin::Tokens | Origin::Numbers),
+            OperatorClass::VectorSet => origin == Origin::Lexemes,
+            OperatorClass::ArraySet => matches!(origin, Origin::Tokens | Origin::Numbers),
             _ => true,
         };
         let measure = measure_of_number((meta.distance & 0xff) as u8)?;
@@ -138,7 +138,7 @@ impl SetKeys {
     }
 
     /// Describes the class with its options and the settled parameters.
-    pub(crate) fn describe(&self, class: Class) -> String {
+    pub(crate) fn describe(&self, class: OperatorClass) -> String {
         let settled = match &self.settled {
             Some(Settled { order, words, class_bits }) => {
                 let bits = words * u64::BITS as usize;

@@ -5,8 +5,8 @@ use std::mem::offset_of;
 
 use pgrx::pg_sys;
 
-use crate::pg::index::pages::buffer::Index;
-use crate::pg::server::call::Call;
+use crate::pg::index::pages::buffer::OpenIndex;
+use crate::pg::server::call::FunctionCall;
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::normalization::Normalization;
 use neardup_core::features::origin::Origin;
@@ -33,7 +33,7 @@ pub(crate) struct SetOptions {
 
 impl SetOptions {
     /// Returns the options of an index.
-    pub(crate) fn of(index: Index) -> Self {
+    pub(crate) fn of(index: OpenIndex) -> Self {
         // SAFETY: an open index of one column, whose class has the options that `declare` declares,
         // so there is always a struct of options.
         unsafe {
@@ -117,7 +117,7 @@ fn measures() -> [pg_sys::relopt_enum_elt_def; 5] {
 
 /// Declares the options of a class to the server. The server calls this for an index of the class.
 /// `tokenizers` are the values of the option `tokenizer`, which classes of tokens do not have.
-pub(crate) fn declare(call: Call, tokenizers: &[(&'static CStr, Origin)]) -> pg_sys::Datum {
+pub(crate) fn declare(call: FunctionCall, tokenizers: &[(&'static CStr, Origin)]) -> pg_sys::Datum {
     // SAFETY: argument 0 is the server's list of options.
     let list: *mut pg_sys::local_relopts = unsafe {
         pgrx::fcinfo::pg_getarg_datum(call.info, 0).map_or(std::ptr::null_mut(), |datum| datum.cast_mut_ptr())

@@ -1,7 +1,7 @@
 //! Pieces of lists whose rows are plain: a first row, and the distances of the others from it.
 
 use crate::pg::index::pages::buffer::Looked;
-use crate::pg::index::storage::list_bytes::{Source, Stream};
+use crate::pg::index::storage::list_bytes::{ListSource, PartBytes};
 use crate::pg::index::storage::lists::LEAST_PLAIN;
 
 /// Some rows of a piece, in order.
@@ -26,8 +26,8 @@ pub(super) struct Plain {
 impl Plain {
     /// Starts to read a piece with this number of rows and bytes, whose rows, counted from a base,
     /// are less than a limit. The first row is read.
-    pub(super) fn begin<S: Source>(
-        stream: &mut Stream<'_, S>,
+    pub(super) fn begin<S: ListSource>(
+        stream: &mut PartBytes<'_, S>,
         rows: u32,
         bytes: u32,
         base: u32,
@@ -56,9 +56,9 @@ impl Plain {
     }
 
     /// Calls `each` with the next rows, at most `most`. Returns the last row that was read.
-    pub(super) fn each<S: Source>(
+    pub(super) fn each<S: ListSource>(
         &mut self,
-        stream: &mut Stream<'_, S>,
+        stream: &mut PartBytes<'_, S>,
         most: usize,
         each: &mut impl FnMut(PieceRows<'_>),
     ) -> Looked<u32> {
@@ -114,7 +114,7 @@ impl Plain {
 }
 
 /// Fails if distances are not right.
-fn check<S: Source>(stream: &Stream<'_, S>, right: bool) {
+fn check<S: ListSource>(stream: &PartBytes<'_, S>, right: bool) {
     if !right {
         stream.corrupted("a list of rows: a row that is not there");
     }

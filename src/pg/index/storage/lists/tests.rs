@@ -5,11 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::*;
 use crate::pg::index::pages::buffer::Looked;
-use crate::pg::index::storage::list_bytes::Source;
+use crate::pg::index::storage::list_bytes::ListSource;
 use crate::pg::index::storage::list_reader::{PartReader, PieceRows};
 use proptest::prelude::*;
 
-impl Store for Vec<u8> {
+impl ByteStore for Vec<u8> {
     fn push(&mut self, bytes: &[u8]) -> Result<()> {
         self.extend(bytes);
         Ok(())
@@ -33,7 +33,7 @@ struct Memory {
 /// The payload of the panic of [`Source::corrupted`].
 struct Corrupted;
 
-impl Source for Memory {
+impl ListSource for Memory {
     fn shape(&self) -> (u32, u32) {
         (self.class_bits, self.lists)
     }
@@ -82,7 +82,7 @@ fn write(
     split: &[u32],
 ) -> (Memory, Descriptor) {
     let mut about = Descriptor::default();
-    let mut lists = Lists::new(pieces, class_bits, guess, [Vec::new(), Vec::new()]);
+    let mut lists = SegmentLists::new(pieces, class_bits, guess, [Vec::new(), Vec::new()]);
     for (class, rows) in classes {
         for &row in rows {
             // The lower bits of a signature do not matter, and a pair may come twice.
@@ -92,7 +92,7 @@ fn write(
         }
     }
     let count = lists.finish(split, &mut about).unwrap();
-    let Lists { directory, bytes, .. } = lists;
+    let SegmentLists { directory, bytes, .. } = lists;
     (Memory { pieces, class_bits, lists: count, rows, directory, bytes }, about)
 }
 

@@ -6,14 +6,16 @@ use std::mem::discriminant;
 use super::stars;
 use super::world::{Outcome, Row, World};
 use crate::into::plan::plan;
-use crate::into::state::{Call, Claim, Count, Ids, Log, Progress, Sizes, State, rounds};
-use crate::into::step::{End, Refusal, Stage, Step, Table};
+use crate::into::state::{
+    CallFacts, CallRequest, CheckedIds, Claim, Count, DoneStages, LogState, SetSizes, rounds,
+};
+use crate::into::step::{CallStep, End, LoggedStage, RefusalReason, WorkingTable};
 use neardup_core::turns::Turns;
 
 impl World {
     /// Executes a call with these arguments, which crashes before step `crash`, counted over all of
     /// its transactions. Returns the outcome and the steps that were executed.
-    pub(super) fn call(&mut self, arguments: u8, crash: Option<usize>) -> (Outcome, Vec<Step>) {
+    pub(super) fn call(&mut self, arguments: u8, crash: Option<usize>) -> (Outcome, Vec<CallStep>) {
         let (mut refused, mut first) = (None, true);
         let mut done = Vec::new();
         loop {
@@ -39,11 +41,11 @@ impl World {
                     }
                     done.push(step);
                     assert!(done.len() < 500, "{done:?}");
-                    if let Step::Done(end) = step {
+                    if let CallStep::Done(end) = step {
                         break 'transaction end;
                     }
-                    if let Step::Refuse(why) = step {
-                        refused = Some((why, why == Refusal::Taken));
+                    if let CallStep::Refuse(why) = step {
+                        refused = Some((why, why == RefusalReason::Taken));
                     }
                     if self.idle != Some(discriminant(&step)) {
                         self.step(step, arguments, &mut state);
@@ -60,34 +62,34 @@ impl World {
         }
     }
 
-    fn state(&self, arguments: u8, first: bool) -> State {
+    fn state(&self, arguments: u8, first: bool) -> CallFacts {
         let log = match &self.here.log {
-            None => Log::None,
-            Some((_, _, true)) => Log::Finished,
+            None => LogState::None,
+            Some((_, _, true)) => LogState::Finished,
             Some((of, progress, false)) if *of == arguments && self.call.in_parts => {
-                Log::Ours(progress.clone())
+                LogState::Ours(progress.clone())
             }
-            Some(_) => Log::Other,
+            Some(_) => LogState::Other,
         };
-        let mut state = State::new(Call { first, ..self.call }, log);
+        let mut state = CallFacts::new(CallRequest { first, ..self.call }, log);
         state.taken = self.here.result.is_some();
         state.left = match state.log {
-            Log::None => false,
-            Log::Finished => !self.here.tables.is_empty(),
-            Log::Other | Log::Ours(_) => true,
+            LogState::None => false,
+            LogState::Finished => !self.here.tables.is_empty(),
+            LogState::Other | LogState::Ours(_) => true,
         };
         state
     }
 
-    fn step(&mut self, step: Step, arguments: u8, state: &mut State) {
+    fn step(&mut self, step: CallStep, arguments: u8, state: &mut CallFacts) {
         match step {
-            Step::JoinHere => self.here.result = Some(self.anew()),
-            Step::TakeLog => {
-                self.here.log = Some((arguments, Progress::default(), false));
+            CallStep::JoinHere => self.here.result = Some(self.anew()),
+            CallStep::TakeLog => {
+                self.here.log = Some((arguments, DoneStages::default(), false));
                 self.here.parts = None;
                 self.times.clear();
             }
-            Step::TakePart(table) => {
+            CallStep::TakePart(table) => {
                 // A table that is gone is made again, with all its parts.
                 let done = self.here.parts.as_deref().filter(|_| self.here.tables.contains_key(&table));
                 let rows = done.iter().copied().flatten().flatten().sum();
@@ -105,41 +107,41 @@ impl World {
                 }
                 assert!(done.is_none_or(|done| done.len() == Self::parts(table)));
             }
-            Step::Open => {
+            CallStep::Open => {
                 let table = match self.stage().0 {
-                    Stage::Table(table) => table,
-                    _ => Table::Pairs,
+                    LoggedStage::Table(table) => table,
+                    _ => WorkingTable::Pairs,
                 };
                 self.here.parts = Some(vec![None; Self::parts(table)]);
             }
-            Step::LogPart => {
+            CallStep::LogPart => {
                 let (step, part) = (self.done(), self.part);
                 *self.times.entry((step, part)).or_default() += 1;
                 let parts = self.here.parts.as_mut().expect("parts");
                 assert!(std::mem::replace(&mut parts[part], state.filled).is_none());
             }
-            Step::Wait => panic!("there is one session"),
-            Step::DropTables => {
+            CallStep::Wait => panic!("there is one session"),
+            CallStep::DropTables => {
                 self.here.tables.clear();
                 self.here.far.clear();
                 self.far.clear();
             }
-            Step::DropLog => self.here.log = None,
-            Step::BeginUpdate => panic!("the model has no updates"),
-            Step::Count(table) => {
+            CallStep::DropLog => self.here.log = None,
+            CallStep::BeginUpdate => panic!("the model has no updates"),
+            CallStep::Count(table) => {
                 let there = self.here.tables.contains_key(&table)
                     && (!self.is_far(table) || self.far.contains(&table));
                 let rows = Count::Rows(self.rows(table).len() as i64);
                 state.counted.push((table, if there { rows } else { Count::Missing }));
             }
-            Step::Forget { keep } => {
+            CallStep::Forget { keep } => {
                 if let Some((_, progress, _)) = &mut self.here.log {
                     progress.forget(keep);
                 }
                 self.here.parts = None;
                 self.times.retain(|(step, _), _| *step < keep);
             }
-            Step::Make(table) => {
+            CallStep::Make(table) => {
                 assert!(self.here.log.is_some(), "a table that no log tells of");
                 self.here.tables.insert(table, Vec::new());
                 if self.is_far(table) {
@@ -149,69 +151,72 @@ impl World {
                     self.here.far.insert(table, Vec::new());
                 }
             }
-            Step::Fill(table) => self.fill(table, state),
-            Step::CheckIds => {
+            CallStep::Fill(table) => self.fill(table, state),
+            CallStep::CheckIds => {
                 let mut ids: Vec<_> = self.read.iter().map(|(id, _)| id).collect();
                 ids.sort();
                 let double = ids.windows(2).any(|ids| ids[0] == ids[1]);
                 let null = ids.iter().any(|id| id.is_none());
                 state.ids = Some(if null {
-                    Ids::Null
+                    CheckedIds::Null
                 } else if double {
-                    Ids::Double
+                    CheckedIds::Double
                 } else {
-                    Ids::Good
+                    CheckedIds::Good
                 });
             }
-            Step::Measure => {
-                state.sizes = Some(Sizes { bytes: 10 * self.read.len() as i64, largest: 10 });
+            CallStep::Measure => {
+                state.sizes = Some(SetSizes { bytes: 10 * self.read.len() as i64, largest: 10 });
             }
-            Step::CountEqual => {
-                let members = self.rows(Table::Members);
+            CallStep::CountEqual => {
+                let members = self.rows(WorkingTable::Members);
                 let pairs = members.iter().enumerate();
                 let equal = pairs.flat_map(|(n, a)| members[..n].iter().filter(|b| b.1 == a.1)).count();
                 state.equal = Some(equal as i64);
             }
-            Step::CountPairs => state.total = Some(self.expanded().len() as i64),
-            Step::MakeResult => {
+            CallStep::CountPairs => state.total = Some(self.expanded().len() as i64),
+            CallStep::MakeResult => {
                 let rows = self.expanded();
                 state.filled = Some(rows.len() as i64);
                 assert!(self.here.result.replace(rows).is_none());
             }
-            Step::ClusterHere => {
+            CallStep::ClusterHere => {
                 let pairs = self.here.result.as_deref().expect("pairs");
                 assert!(self.here.clusters.replace(stars::components(pairs).into_iter().collect()).is_none());
             }
-            Step::CountUnsettled => state.unsettled = Some(stars::unsettled(self.rows(Table::Edges))),
-            Step::MakeClusters => {
-                let clusters: BTreeMap<i64, i64> = self.rows(Table::Clusters).iter().copied().collect();
+            CallStep::CountUnsettled => {
+                state.unsettled = Some(stars::unsettled(self.rows(WorkingTable::Edges)))
+            }
+            CallStep::MakeClusters => {
+                let clusters: BTreeMap<i64, i64> =
+                    self.rows(WorkingTable::Clusters).iter().copied().collect();
                 let of = |&(n, first): &Row| clusters.get(&first).map(|&cluster| (n, cluster));
-                let rows = self.rows(Table::Members).iter().filter_map(of).collect();
+                let rows = self.rows(WorkingTable::Members).iter().filter_map(of).collect();
                 assert!(self.here.clusters.replace(rows).is_none());
             }
-            Step::Log(stage) => self.log(stage, state),
-            Step::Refuse(_) | Step::Done(_) => {}
+            CallStep::Log(stage) => self.log(stage, state),
+            CallStep::Refuse(_) | CallStep::Done(_) => {}
         }
     }
 
-    fn log(&mut self, stage: Stage, state: &State) {
+    fn log(&mut self, stage: LoggedStage, state: &CallFacts) {
         let Some((_, progress, ended)) = &mut self.here.log else { panic!("no log") };
         assert_eq!(progress.next(self.call.by_stars), stage);
         let rows = state.filled.unwrap_or_default();
         match stage {
-            Stage::Table(Table::Sets) => progress.sizes = state.sizes.unwrap_or_default(),
-            Stage::Table(Table::Candidates) => {
-                let documents = progress.expected(Table::Sets);
+            LoggedStage::Table(WorkingTable::Sets) => progress.sizes = state.sizes.unwrap_or_default(),
+            LoggedStage::Table(WorkingTable::Candidates) => {
+                let documents = progress.expected(WorkingTable::Sets);
                 progress.rounds = if self.call.shared {
                     1
                 } else {
                     rounds(rows, documents, progress.sizes, self.call.allowance)
                 };
             }
-            Stage::Table(Table::Edges) | Stage::Stars(_) => {
+            LoggedStage::Table(WorkingTable::Edges) | LoggedStage::Stars(_) => {
                 progress.unsettled.push(state.unsettled.expect("a number"));
             }
-            Stage::Result => *ended = true,
+            LoggedStage::Result => *ended = true,
             _ => {}
         }
         progress.rows.push(rows);

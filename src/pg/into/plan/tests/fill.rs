@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use super::stars;
 use super::world::{Row, World};
-use crate::into::state::State;
-use crate::into::step::{Stage, Table};
+use crate::into::state::CallFacts;
+use crate::into::step::{LoggedStage, WorkingTable};
 
 impl World {
-    pub(super) fn fill(&mut self, table: Table, state: &mut State) {
+    pub(super) fn fill(&mut self, table: WorkingTable, state: &mut CallFacts) {
         let set = |n: i64| i64::from(self.read[n as usize].1.unwrap_or_default());
         let mut rows: Vec<Row> = match table {
-            Table::Sets => {
+            WorkingTable::Sets => {
                 for n in 0..self.docs.len() {
                     if !self.call.shared || n % Self::parts(table) == self.part {
                         self.read[n] = self.docs[n];
@@ -19,49 +19,57 @@ impl World {
                 }
                 (0..self.read.len() as i64).map(|n| (n, n)).collect()
             }
-            Table::Members => {
-                let mut with_set: Vec<i64> =
-                    self.rows(Table::Sets).iter().map(|row| row.0).filter(|&n| self.has_set(n)).collect();
+            WorkingTable::Members => {
+                let mut with_set: Vec<i64> = self
+                    .rows(WorkingTable::Sets)
+                    .iter()
+                    .map(|row| row.0)
+                    .filter(|&n| self.has_set(n))
+                    .collect();
                 // Parts are read in any order.
                 with_set.sort_unstable();
                 let first = |n: i64| with_set.iter().copied().find(|&m| set(m) == set(n)).unwrap_or(n);
                 with_set.iter().map(|&n| (n, first(n))).collect()
             }
-            Table::Ranks => vec![(0, 0)],
-            Table::Routes => {
-                self.rows(Table::Members).iter().copied().filter(|(n, first)| n == first).collect()
+            WorkingTable::Ranks => vec![(0, 0)],
+            WorkingTable::Routes => {
+                self.rows(WorkingTable::Members).iter().copied().filter(|(n, first)| n == first).collect()
             }
-            Table::Candidates => {
-                let routes = self.rows(Table::Routes);
+            WorkingTable::Candidates => {
+                let routes = self.rows(WorkingTable::Routes);
                 let near = |a: i64, b: i64| a < b && (set(a) - set(b)).abs() <= 2;
                 let all = routes.iter().flat_map(|a| routes.iter().map(|b| (a.0, b.0)));
                 all.filter(|&(a, b)| near(a, b)).collect()
             }
-            Table::Halves => {
-                let (Stage::Round(round), rounds) = self.stage() else { panic!("no round") };
-                let candidates = self.rows(Table::Candidates).iter().copied();
+            WorkingTable::Halves => {
+                let (LoggedStage::Round(round), rounds) = self.stage() else { panic!("no round") };
+                let candidates = self.rows(WorkingTable::Candidates).iter().copied();
                 candidates.filter(|(a, b)| (a + b) % rounds == round).collect()
             }
-            Table::Pairs => {
-                let from = if self.call.shared { Table::Candidates } else { Table::Halves };
+            WorkingTable::Pairs => {
+                let from = if self.call.shared { WorkingTable::Candidates } else { WorkingTable::Halves };
                 let halves = self.rows(from).iter().copied();
                 halves.filter(|&(a, b)| (set(a) - set(b)).abs() <= 1).collect()
             }
-            Table::Edges if matches!(self.stage().0, Stage::Stars(_)) => {
-                stars::smaller(self.rows(Table::Larger))
+            WorkingTable::Edges if matches!(self.stage().0, LoggedStage::Stars(_)) => {
+                stars::smaller(self.rows(WorkingTable::Larger))
             }
-            Table::Edges | Table::Neighbours => stars::edges(self.rows(Table::Pairs)),
-            Table::Larger => stars::larger(self.rows(Table::Edges)),
-            Table::Clusters => self.clusters_of_sets(),
+            WorkingTable::Edges | WorkingTable::Neighbours => stars::edges(self.rows(WorkingTable::Pairs)),
+            WorkingTable::Larger => stars::larger(self.rows(WorkingTable::Edges)),
+            WorkingTable::Clusters => self.clusters_of_sets(),
             // These belong to updates, which the model does not have.
-            Table::Seen | Table::Changes | Table::Known | Table::Stored | Table::Routed => Vec::new(),
+            WorkingTable::Seen
+            | WorkingTable::Changes
+            | WorkingTable::Known
+            | WorkingTable::Stored
+            | WorkingTable::Routed => Vec::new(),
         };
         if self.call.shared {
             // Each row belongs to a part by one of its numbers.
             let parts = Self::parts(table);
             rows.retain(|row| row.0 as usize % parts == self.part);
         }
-        if !matches!(table, Table::Halves | Table::Larger) {
+        if !matches!(table, WorkingTable::Halves | WorkingTable::Larger) {
             state.filled = Some(rows.len() as i64);
         }
         assert!(!self.is_far(table) || self.far.contains(&table));
@@ -70,7 +78,7 @@ impl World {
     }
 
     /// Returns the next stage, and the number of rounds in which candidates are compared.
-    pub(super) fn stage(&self) -> (Stage, i64) {
+    pub(super) fn stage(&self) -> (LoggedStage, i64) {
         let Some((_, progress, _)) = &self.here.log else { panic!("no log") };
         (progress.next(self.call.by_stars), progress.rounds)
     }
@@ -78,8 +86,9 @@ impl World {
     /// Returns, for each set that is in a cluster, its document and the first document of the
     /// cluster.
     fn clusters_of_sets(&self) -> Vec<Row> {
-        let edges: BTreeMap<i64, i64> = self.rows(Table::Edges).iter().map(|&(u, v)| (u, u.min(v))).collect();
-        let members = self.rows(Table::Members);
+        let edges: BTreeMap<i64, i64> =
+            self.rows(WorkingTable::Edges).iter().map(|&(u, v)| (u, u.min(v))).collect();
+        let members = self.rows(WorkingTable::Members);
         let root = |first: i64| edges.get(&first).copied().unwrap_or(first);
         let rows = members.iter().filter(|(n, first)| n == first).map(|&(n, _)| {
             let cluster = members.iter().filter(|row| root(row.1) == root(n)).map(|row| row.0);
@@ -94,10 +103,10 @@ impl World {
 
     /// Returns the pairs of all members.
     pub(super) fn expanded(&self) -> Vec<Row> {
-        let members = self.rows(Table::Members);
+        let members = self.rows(WorkingTable::Members);
         let of = |first: i64| members.iter().filter(move |row| row.1 == first).map(|row| row.0);
         let mut pairs: Vec<Row> = Vec::new();
-        for &(a, b) in self.rows(Table::Pairs) {
+        for &(a, b) in self.rows(WorkingTable::Pairs) {
             pairs.extend(of(a).flat_map(|a| of(b).map(move |b| (a.min(b), a.max(b)))));
         }
         for (n, a) in members.iter().enumerate() {

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 
 use super::stars::components;
 use super::world::{Doc, Outcome, World};
-use crate::into::state::Call;
-use crate::into::step::{Refusal, Step, Table};
+use crate::into::state::CallRequest;
+use crate::into::step::{CallStep, RefusalReason, WorkingTable};
 
 fn docs() -> impl Strategy<Value = Vec<Doc>> {
     let sets = || prop_oneof![1 => Just(None), 6 => (0..10u8).prop_map(Some)];
@@ -21,10 +21,10 @@ fn docs() -> impl Strategy<Value = Vec<Doc>> {
 
 prop_compose! {
     fn calls()(in_parts in prop::bool::weighted(0.9), shared in any::<bool>(), max_pairs in prop::option::of(0..30i64),
-        clusters in any::<bool>(), by_stars in any::<bool>(), compares_by_ranks in any::<bool>(), allowance in prop_oneof![Just(0), Just(1 << 30)]) -> Call {
+        clusters in any::<bool>(), by_stars in any::<bool>(), compares_by_ranks in any::<bool>(), allowance in prop_oneof![Just(0), Just(1 << 30)]) -> CallRequest {
         let shared = shared && in_parts;
         let by_stars = by_stars && clusters && in_parts && !shared;
-        Call { in_parts, shared, by_groups: false, first: true, update: false, max_pairs: max_pairs.filter(|_| in_parts), clusters, by_stars, compares_by_ranks, allowance }
+        CallRequest { in_parts, shared, by_groups: false, first: true, update: false, max_pairs: max_pairs.filter(|_| in_parts), clusters, by_stars, compares_by_ranks, allowance }
     }
 }
 
@@ -48,7 +48,7 @@ fn events() -> impl Strategy<Value = Event> {
         6 => (0..2u8, prop::option::weighted(0.9, 0..60usize)).prop_map(|(of, crash)| Event::Call(of, crash)),
         1 => Just(Event::LoseRows),
         1 => Just(Event::LoseOwnRows),
-        1 => (0..Table::ALL.len()).prop_map(Event::LoseTable),
+        1 => (0..WorkingTable::ALL.len()).prop_map(Event::LoseTable),
         1 => (0..12usize, prop::option::of(0..10u8)).prop_map(|(n, set)| Event::Write(n, set)),
         1 => Just(Event::Drop),
     ]
@@ -58,7 +58,7 @@ fn events() -> impl Strategy<Value = Event> {
 /// missing.
 fn settle(world: &mut World) -> Outcome {
     match world.call(0, None).0 {
-        Outcome::Refused(Refusal::Taken) => {
+        Outcome::Refused(RefusalReason::Taken) => {
             world.take_result();
             world.call(0, None).0
         }
@@ -80,9 +80,9 @@ fn is_right(world: &mut World, outcome: Outcome) -> Result<(), TestCaseError> {
             prop_assert_eq!(world.clusters(), clusters);
             prop_assert_eq!(world.take_result(), Some(expected));
         }
-        Outcome::Refused(Refusal::NullId) => prop_assert!(null),
-        Outcome::Refused(Refusal::DoubleId) => prop_assert!(double),
-        Outcome::Refused(Refusal::Pairs) => prop_assert!(many),
+        Outcome::Refused(RefusalReason::NullId) => prop_assert!(null),
+        Outcome::Refused(RefusalReason::DoubleId) => prop_assert!(double),
+        Outcome::Refused(RefusalReason::Pairs) => prop_assert!(many),
         other => prop_assert!(false, "{:?}", other),
     }
     Ok(())
@@ -111,20 +111,20 @@ proptest! {
     #[test]
     fn a_step_that_tells_nothing_is_refused(docs in docs(), call in calls()) {
         let telling = [
-            Step::Count(Table::Sets),
-            Step::Fill(Table::Sets),
-            Step::CheckIds,
-            Step::Measure,
-            Step::CountEqual,
-            Step::CountPairs,
-            Step::MakeResult,
-            Step::TakePart(Table::Sets),
-            Step::CountUnsettled,
+            CallStep::Count(WorkingTable::Sets),
+            CallStep::Fill(WorkingTable::Sets),
+            CallStep::CheckIds,
+            CallStep::Measure,
+            CallStep::CountEqual,
+            CallStep::CountPairs,
+            CallStep::MakeResult,
+            CallStep::TakePart(WorkingTable::Sets),
+            CallStep::CountUnsettled,
         ];
         let world = World::new(docs, call);
         let (_, done) = world.clone().call(0, None);
         for step in telling.map(|step| discriminant(&step)) {
-            let is_done = |done: &[Step]| done.iter().any(|other| discriminant(other) == step);
+            let is_done = |done: &[CallStep]| done.iter().any(|other| discriminant(other) == step);
             let mut idle = world.clone();
             idle.idle = Some(step);
             let (outcome, done_idle) = idle.call(0, None);
@@ -141,7 +141,7 @@ proptest! {
                 Event::Call(of, crash) => drop(world.call(of, crash)),
                 Event::LoseRows => world.lose_rows(),
                 Event::LoseOwnRows => world.lose_own_rows(),
-                Event::LoseTable(n) => world.lose_table(Table::ALL[n]),
+                Event::LoseTable(n) => world.lose_table(WorkingTable::ALL[n]),
                 Event::Write(n, set) => if let Some(doc) = world.docs.get_mut(n) { doc.1 = set },
                 Event::Drop => drop(world.take_result()),
             }
@@ -153,7 +153,7 @@ proptest! {
         is_right(&mut world, ended)?;
         // Afterwards there is nothing that a call would continue with.
         let (ended, steps) = world.call(0, None);
-        prop_assert!(!steps.contains(&Step::DropTables) || ended != Outcome::Refused(Refusal::Taken));
+        prop_assert!(!steps.contains(&CallStep::DropTables) || ended != Outcome::Refused(RefusalReason::Taken));
         world.read = world.docs.clone();
         is_right(&mut world, ended)?;
     }

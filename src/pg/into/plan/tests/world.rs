@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::mem::Discriminant;
 
-use crate::into::state::{Call, Progress};
-use crate::into::step::{Refusal, Step, Table};
+use crate::into::state::{CallRequest, DoneStages};
+use crate::into::step::{CallStep, RefusalReason, WorkingTable};
 
 /// A document: its id, and its set, if it has one. Sets are similar if they differ by at most 1.
 pub(super) type Doc = (Option<u8>, Option<u8>);
@@ -16,11 +16,11 @@ pub(super) type Row = (i64, i64);
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Here {
     /// The working tables, with the rows of those that are not on servers.
-    pub(super) tables: BTreeMap<Table, Vec<Row>>,
+    pub(super) tables: BTreeMap<WorkingTable, Vec<Row>>,
     /// The rows on servers.
-    pub(super) far: BTreeMap<Table, Vec<Row>>,
+    pub(super) far: BTreeMap<WorkingTable, Vec<Row>>,
     /// The log: the arguments of its call, its progress, and whether the call has ended.
-    pub(super) log: Option<(u8, Progress, bool)>,
+    pub(super) log: Option<(u8, DoneStages, bool)>,
     /// The rows of each part of the next stage that is done, once its tables are made.
     pub(super) parts: Option<Vec<Option<i64>>>,
     pub(super) result: Option<Vec<Row>>,
@@ -32,7 +32,7 @@ pub(super) struct Here {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     Made,
-    Refused(Refusal),
+    Refused(RefusalReason),
     /// The backend or the server crashed before a step.
     Crashed,
     /// Steps reported nothing.
@@ -43,12 +43,12 @@ pub(super) enum Outcome {
 #[derive(Debug, Clone)]
 pub(super) struct World {
     pub(super) docs: Vec<Doc>,
-    pub(super) call: Call,
+    pub(super) call: CallRequest,
     pub(super) here: Here,
     /// The tables that are on the servers.
-    pub(super) far: Vec<Table>,
+    pub(super) far: Vec<WorkingTable>,
     /// The tables on servers that were created again in a transaction.
-    pub(super) anew: Vec<Table>,
+    pub(super) anew: Vec<WorkingTable>,
     /// The documents as they were when they were read.
     pub(super) read: Vec<Doc>,
     /// The part that this transaction has taken.
@@ -56,11 +56,11 @@ pub(super) struct World {
     /// How often each part of each stage was done.
     pub(super) times: BTreeMap<(usize, usize), usize>,
     /// A step that does nothing, to simulate a mistake.
-    pub(super) idle: Option<Discriminant<Step>>,
+    pub(super) idle: Option<Discriminant<CallStep>>,
 }
 
 impl World {
-    pub(super) fn new(docs: Vec<Doc>, call: Call) -> Self {
+    pub(super) fn new(docs: Vec<Doc>, call: CallRequest) -> Self {
         let read = docs.clone();
         Self {
             docs,
@@ -76,16 +76,16 @@ impl World {
     }
 
     /// Reports whether a table is on servers.
-    pub(super) fn is_far(&self, table: Table) -> bool {
-        !self.call.shared && !matches!(table, Table::Ranks | Table::Pairs)
+    pub(super) fn is_far(&self, table: WorkingTable) -> bool {
+        !self.call.shared && !matches!(table, WorkingTable::Ranks | WorkingTable::Pairs)
     }
 
     /// Returns the number of parts of a stage.
-    pub(super) fn parts(table: Table) -> usize {
-        if matches!(table, Table::Members | Table::Ranks) { 1 } else { 3 }
+    pub(super) fn parts(table: WorkingTable) -> usize {
+        if matches!(table, WorkingTable::Members | WorkingTable::Ranks) { 1 } else { 3 }
     }
 
-    pub(super) fn rows(&self, table: Table) -> &[Row] {
+    pub(super) fn rows(&self, table: WorkingTable) -> &[Row] {
         let rows = if self.is_far(table) { &self.here.far } else { &self.here.tables };
         rows.get(&table).map_or(&[], Vec::as_slice)
     }
@@ -119,7 +119,7 @@ impl World {
     }
 
     /// Simulates that a table on a server is dropped.
-    pub(super) fn lose_table(&mut self, table: Table) {
+    pub(super) fn lose_table(&mut self, table: WorkingTable) {
         self.far.retain(|other| *other != table);
         self.here.far.remove(&table);
         if self.call.shared {

@@ -7,26 +7,28 @@ use proptest::prelude::*;
 
 use super::world::{Id, Note, World};
 use crate::jobs::plan::plan;
-use crate::jobs::state::{BatchPairs, Contents, Job, Present, Removed, State, Upkeep};
-use crate::jobs::step::Step;
+use crate::jobs::state::{BatchPairs, JobFacts, KnownRows, Present, RegisteredJob, Removed, Upkeep};
+use crate::jobs::step::RefreshStep;
 use neardup_core::error::Error;
 
 /// Reports whether a step reports a fact that is not yet known.
-fn tells_more(step: Step, state: &State) -> bool {
+fn tells_more(step: RefreshStep, state: &JobFacts) -> bool {
     match step {
-        Step::Retype => state.job.other_type,
-        Step::Move => state.job.misplaced,
-        Step::TakeUnnoted => state.unnoted.is_none(),
-        Step::Look => state.noted.is_none(),
-        Step::LookAtRows { .. } => state.contents.is_none(),
-        Step::TakeAll | Step::CompareAll { .. } | Step::TakeMarks { .. } => state.rows.is_none(),
-        Step::CountKnown { .. } => state.known.is_none(),
-        Step::RemoveAllPairs | Step::RemovePairs { .. } => state.removed.is_none(),
-        Step::Reread => state.present.is_none(),
-        Step::NextSegment { .. } => state.segment.is_none(),
-        Step::LookUp { .. } | Step::JoinRows(_) => state.found.is_none(),
-        Step::MergeSegments => state.damaged.is_none(),
-        Step::EndBatch => state.more.is_none(),
+        RefreshStep::Retype => state.job.other_type,
+        RefreshStep::Move => state.job.misplaced,
+        RefreshStep::TakeUnnoted => state.unnoted.is_none(),
+        RefreshStep::Look => state.noted.is_none(),
+        RefreshStep::LookAtRows { .. } => state.contents.is_none(),
+        RefreshStep::TakeAll | RefreshStep::CompareAll { .. } | RefreshStep::TakeMarks { .. } => {
+            state.rows.is_none()
+        }
+        RefreshStep::CountKnown { .. } => state.known.is_none(),
+        RefreshStep::RemoveAllPairs | RefreshStep::RemovePairs { .. } => state.removed.is_none(),
+        RefreshStep::Reread => state.present.is_none(),
+        RefreshStep::NextSegment { .. } => state.segment.is_none(),
+        RefreshStep::LookUp { .. } | RefreshStep::JoinRows(_) => state.found.is_none(),
+        RefreshStep::MergeSegments => state.damaged.is_none(),
+        RefreshStep::EndBatch => state.more.is_none(),
         _ => false,
     }
 }
@@ -37,8 +39,8 @@ fn upkeeps() -> impl Strategy<Value = Upkeep> {
 
 prop_compose! {
     fn jobs()(upkeep in upkeeps(), batch_rows in 1..12i64,
-        [whole_clusters, first, other_type, misplaced, told, same_definition, renewed] in any::<[bool; 7]>()) -> Job {
-        Job { upkeep, whole_clusters, batch_rows, first, other_type, misplaced, told, same_definition, renewed }
+        [whole_clusters, first, other_type, misplaced, told, same_definition, renewed] in any::<[bool; 7]>()) -> RegisteredJob {
+        RegisteredJob { upkeep, whole_clusters, batch_rows, first, other_type, misplaced, told, same_definition, renewed }
     }
 }
 
@@ -46,11 +48,11 @@ prop_compose! {
     /// Generates facts in the order in which steps report them, up to some point. Some combinations
     /// are beyond what a server would report.
     fn states()(job in jobs(), [unnoted, noted, fits, seen, had_pairs, alone, listed, damaged, more] in any::<[bool; 9]>(),
-        rows in prop_oneof![Just(0), 1..i64::MAX], known in 0..i64::MAX, segment in any::<Option<i64>>(), so_far in 0..9usize) -> State {
-        State {
+        rows in prop_oneof![Just(0), 1..i64::MAX], known in 0..i64::MAX, segment in any::<Option<i64>>(), so_far in 0..9usize) -> JobFacts {
+        JobFacts {
             unnoted: (so_far > 0).then_some(unnoted),
             noted: (so_far > 0).then_some(noted),
-            contents: (so_far > 0).then_some(if seen { Contents::Seen } else { Contents::Unseen { fits } }),
+            contents: (so_far > 0).then_some(if seen { KnownRows::Seen } else { KnownRows::Unseen { fits } }),
             rows: (so_far > 1).then_some(rows),
             known: (so_far > 2).then_some(known),
             removed: (so_far > 3).then_some(Removed { pairs: 1, had_pairs }),
@@ -59,7 +61,7 @@ prop_compose! {
             found: (so_far > 5).then_some(BatchPairs { pairs: 1, listed }),
             damaged: (so_far > 6).then_some(damaged),
             more: (so_far > 7).then_some(more),
-            ..State::new(job)
+            ..JobFacts::new(job)
         }
     }
 }
@@ -115,7 +117,7 @@ fn events() -> impl Strategy<Value = Event> {
 
 /// Runs a refresh, with writes before some of its steps. If it is interrupted, it is rolled back to
 /// its last commit. Returns the steps that were executed.
-fn refresh(world: &mut World, writes: &[Meanwhile], interrupted: Option<usize>) -> Vec<Step> {
+fn refresh(world: &mut World, writes: &[Meanwhile], interrupted: Option<usize>) -> Vec<RefreshStep> {
     let mut before = vec![None; writes.len()];
     let done = refresh_only(world, writes, &mut before, interrupted);
     for (write, before) in writes.iter().zip(before) {
@@ -132,7 +134,7 @@ fn refresh_only(
     writes: &[Meanwhile],
     before: &mut [Option<Option<u8>>],
     interrupted: Option<usize>,
-) -> Vec<Step> {
+) -> Vec<RefreshStep> {
     let mut done = Vec::new();
     let (mut first, mut count) = (true, 0);
     loop {
@@ -160,8 +162,8 @@ fn refresh_only(
         let steps = steps.expect("steps that tell something");
         done.extend(&steps);
         match steps.last() {
-            Some(Step::Done { more: true }) => first = false,
-            Some(Step::Done { more: false }) => return done,
+            Some(RefreshStep::Done { more: true }) => first = false,
+            Some(RefreshStep::Done { more: false }) => return done,
             _ => {
                 *world = committed;
                 return done;
@@ -175,14 +177,14 @@ proptest! {
     fn a_plan_ends_the_transaction_or_in_a_step_that_tells_more(state in states()) {
         let steps = plan(&state);
         let (last, before) = steps.split_last().unwrap();
-        prop_assert!(matches!(last, Step::Done { .. }) || tells_more(*last, &state), "{steps:?}");
-        prop_assert!(!before.iter().any(|step| matches!(step, Step::Done { .. } | Step::Retype | Step::Move)), "{steps:?}");
+        prop_assert!(matches!(last, RefreshStep::Done { .. }) || tells_more(*last, &state), "{steps:?}");
+        prop_assert!(!before.iter().any(|step| matches!(step, RefreshStep::Done { .. } | RefreshStep::Retype | RefreshStep::Move)), "{steps:?}");
         // Known facts are not asked again.
-        let asks = |step: &&Step| !matches!(step, Step::ForgetWaiting | Step::ReachBefore | Step::Outline { .. }
-            | Step::MakeLists(_) | Step::Doubt | Step::Cluster(_) | Step::Analyze | Step::WriteEntry | Step::Log { .. });
+        let asks = |step: &&RefreshStep| !matches!(step, RefreshStep::ForgetWaiting | RefreshStep::ReachBefore | RefreshStep::Outline { .. }
+            | RefreshStep::MakeLists(_) | RefreshStep::Doubt | RefreshStep::Cluster(_) | RefreshStep::Analyze | RefreshStep::WriteEntry | RefreshStep::Log { .. });
         prop_assert!(before.iter().filter(asks).all(|step| tells_more(*step, &state)), "{steps:?}");
         // A batch is logged once, at the end.
-        prop_assert_eq!(before.iter().filter(|step| matches!(step, Step::Log { .. })).count(), usize::from(matches!(last, Step::Done { .. })));
+        prop_assert_eq!(before.iter().filter(|step| matches!(step, RefreshStep::Log { .. })).count(), usize::from(matches!(last, RefreshStep::Done { .. })));
     }
 
     #[test]
@@ -193,7 +195,7 @@ proptest! {
         // The steps that report something, given the state between them.
         let mut telling = Vec::new();
         let done = world.clone().transaction(true, |_, step| {
-            telling.extend(tells_more(step, &State::new(job)).then_some(step));
+            telling.extend(tells_more(step, &JobFacts::new(job)).then_some(step));
             true
         });
         prop_assert!(done.is_ok());
@@ -231,7 +233,7 @@ proptest! {
         let steps = refresh(&mut world, &[], None);
         prop_assert_eq!(world.results(), world.anew());
         prop_assert!(world.is_settled());
-        prop_assert!(!(world.lists.damaged && job.upkeep == Upkeep::Sets && steps.contains(&Step::EndBatch)));
+        prop_assert!(!(world.lists.damaged && job.upkeep == Upkeep::Sets && steps.contains(&RefreshStep::EndBatch)));
         // The same holds if the refresh is interrupted before any of its steps, each time one step
         // later.
         for at in 1..=steps.len().min(40) {
@@ -245,7 +247,7 @@ proptest! {
         let again = refresh(&mut world, &[], None);
         prop_assert_eq!(world.batches, batches);
         prop_assert!(again.len() <= 7, "{:?}", again);
-        prop_assert_eq!(again.iter().any(|step| matches!(step, Step::CompareAll { .. } | Step::TakeAll)), !job.told || world.docs.is_empty());
+        prop_assert_eq!(again.iter().any(|step| matches!(step, RefreshStep::CompareAll { .. } | RefreshStep::TakeAll)), !job.told || world.docs.is_empty());
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::mem::discriminant;
 
 use super::world::{Id, Lists, Seen, Segment, World, clusters, join, reach, similar};
 use crate::jobs::plan::plan;
-use crate::jobs::state::{BatchPairs, Contents, Job, Present, Removed, State};
-use crate::jobs::step::{Clusters, Join, Rows, Step};
+use crate::jobs::state::{BatchPairs, JobFacts, KnownRows, Present, RegisteredJob, Removed};
+use crate::jobs::step::{ClusterUpdate, JoinSelection, RefreshStep, RowSelection};
 use neardup_core::error::Result;
 use neardup_core::turns::Turns;
 
@@ -17,12 +17,12 @@ impl World {
     pub(super) fn transaction(
         &mut self,
         first: bool,
-        mut each: impl FnMut(&mut Self, Step) -> bool,
-    ) -> Result<Vec<Step>> {
+        mut each: impl FnMut(&mut Self, RefreshStep) -> bool,
+    ) -> Result<Vec<RefreshStep>> {
         let same_definition =
             if self.job.told { self.compared == Some(self.definition) } else { self.compared.is_some() };
         self.seen = Seen { definition: self.definition, ..Seen::default() };
-        let mut state = State::new(Job { first, same_definition, ..self.job });
+        let mut state = JobFacts::new(RegisteredJob { first, same_definition, ..self.job });
         let mut done = Vec::new();
         let mut turns = Turns::default();
         loop {
@@ -31,7 +31,7 @@ impl World {
                     return Ok(done);
                 }
                 done.push(step);
-                if let Step::Done { .. } = step {
+                if let RefreshStep::Done { .. } = step {
                     return Ok(done);
                 }
                 if self.idle != Some(discriminant(&step)) {
@@ -41,10 +41,10 @@ impl World {
         }
     }
 
-    fn carry_out(&mut self, step: Step, state: &mut State) {
+    fn carry_out(&mut self, step: RefreshStep, state: &mut JobFacts) {
         let take = |limit: i64| usize::try_from(limit).unwrap_or(usize::MAX);
         match step {
-            Step::Retype => {
+            RefreshStep::Retype => {
                 self.pairs.clear();
                 self.clusters.clear();
                 self.known.clear();
@@ -55,31 +55,31 @@ impl World {
                 state.emptied();
             }
             // The rows remain the same.
-            Step::Move => {
+            RefreshStep::Move => {
                 self.job.misplaced = false;
                 state.job.misplaced = false;
             }
-            Step::TakeUnnoted => state.unnoted = Some(std::mem::take(&mut self.unnoted)),
-            Step::Look => {
+            RefreshStep::TakeUnnoted => state.unnoted = Some(std::mem::take(&mut self.unnoted)),
+            RefreshStep::Look => {
                 self.seen.docs.clone_from(&self.docs);
                 self.seen.waiting = self.waiting.len();
                 let same = state.job.same_definition && self.seen.definition == self.definition;
                 state.noted = Some(state.job.told && same && !self.unnoted);
             }
-            Step::LookAtRows { limit } => {
+            RefreshStep::LookAtRows { limit } => {
                 let fits = self.seen.docs.len() <= take(limit);
                 state.contents =
-                    Some(if self.known.is_empty() { Contents::Unseen { fits } } else { Contents::Seen });
+                    Some(if self.known.is_empty() { KnownRows::Unseen { fits } } else { KnownRows::Seen });
             }
-            Step::ForgetWaiting => {
+            RefreshStep::ForgetWaiting => {
                 self.waiting.drain(..self.seen.waiting);
                 self.doubtful.clear();
             }
-            Step::TakeAll => {
+            RefreshStep::TakeAll => {
                 self.known = self.seen.docs.clone();
                 state.rows = Some(self.known.len() as i64);
             }
-            Step::CompareAll { limit } => {
+            RefreshStep::CompareAll { limit } => {
                 let mut waited: BTreeSet<Id> = self.waiting.drain(..self.seen.waiting).collect();
                 waited.append(&mut self.doubtful);
                 let docs = &self.seen.docs;
@@ -93,20 +93,20 @@ impl World {
                 self.waiting.extend(rest);
                 state.rows = Some(batch.len() as i64);
             }
-            Step::TakeMarks { limit } => {
+            RefreshStep::TakeMarks { limit } => {
                 let rest = self.waiting.split_off(take(limit).min(self.seen.waiting));
                 self.seen.waiting -= self.waiting.len();
                 self.batch = self.waiting.drain(..).collect();
                 self.waiting = rest;
                 state.rows = Some(self.batch.len() as i64);
             }
-            Step::CountKnown { limit } => state.known = Some((self.known.len() as i64).min(limit)),
-            Step::ReachBefore => self.before = reach(&self.pairs, &self.batch),
-            Step::RemoveAllPairs => {
+            RefreshStep::CountKnown { limit } => state.known = Some((self.known.len() as i64).min(limit)),
+            RefreshStep::ReachBefore => self.before = reach(&self.pairs, &self.batch),
+            RefreshStep::RemoveAllPairs => {
                 let pairs = std::mem::take(&mut self.pairs).len() as i64;
                 state.removed = Some(Removed { pairs, had_pairs: true });
             }
-            Step::RemovePairs { by_clusters } => {
+            RefreshStep::RemovePairs { by_clusters } => {
                 let had_pairs = !by_clusters || self.clusters.iter().any(|(_, id)| self.batch.contains(id));
                 let before = self.pairs.len();
                 if had_pairs {
@@ -114,7 +114,7 @@ impl World {
                 }
                 state.removed = Some(Removed { pairs: (before - self.pairs.len()) as i64, had_pairs });
             }
-            Step::Reread => {
+            RefreshStep::Reread => {
                 self.known.retain(|id, _| !self.batch.contains(id));
                 let alone = self.known.is_empty();
                 let rows = self.batch.iter().filter_map(|id| Some((*id, *self.seen.docs.get(id)?)));
@@ -122,25 +122,25 @@ impl World {
                 state.present = Some(Present { alone, rows: rows.len() as i64 });
                 self.known.extend(rows);
             }
-            Step::NextSegment { rows } => {
+            RefreshStep::NextSegment { rows } => {
                 let listed: usize = self.lists.segments.iter().map(|segment| segment.rows.len()).sum();
                 let order = self.lists.order.filter(|order| rows as usize + listed <= 5 + 3 * order);
                 let next = self.lists.segments.iter().map(|segment| segment.number + 1).max();
                 state.segment = Some(order.and(next));
             }
-            Step::LookUp { segment, doubts } => state.found = Some(self.look_up(segment, doubts)),
-            Step::Doubt => {
+            RefreshStep::LookUp { segment, doubts } => state.found = Some(self.look_up(segment, doubts)),
+            RefreshStep::Doubt => {
                 let ids: Vec<Id> = self.known.keys().copied().collect();
                 self.doubt(ids);
             }
-            Step::JoinRows(rows) => {
+            RefreshStep::JoinRows(rows) => {
                 let found = join(&self.seen.docs, |a, b| self.are_joined(rows, a, b));
                 let before = self.pairs.len();
                 self.pairs.extend(found);
                 state.found = Some(BatchPairs { pairs: (self.pairs.len() - before) as i64, listed: false });
             }
-            Step::Outline { segment } => self.outline(segment),
-            Step::MergeSegments => {
+            RefreshStep::Outline { segment } => self.outline(segment),
+            RefreshStep::MergeSegments => {
                 if self.lists.segments.len() > 2 && !self.lists.damaged {
                     let next = self.lists.segments.last().map_or(0, |last| last.number + 1);
                     let last = self.lists.segments.split_off(self.lists.segments.len() - 2);
@@ -149,11 +149,11 @@ impl World {
                 }
                 state.damaged = Some(self.lists.damaged);
             }
-            Step::MakeLists(rows) => {
+            RefreshStep::MakeLists(rows) => {
                 let wanted = |id: &Id| match rows {
                     None => true,
-                    Some(Rows::Known) => self.known.contains_key(id),
-                    Some(Rows::Batch) => self.batch.contains(id),
+                    Some(RowSelection::Known) => self.known.contains_key(id),
+                    Some(RowSelection::Batch) => self.batch.contains(id),
                 };
                 let rows: Vec<(Id, u8)> = self
                     .seen
@@ -165,30 +165,30 @@ impl World {
                 let order = Some(rows.len());
                 self.lists = Lists { segments: vec![Segment { number: 1, rows }], order, damaged: false };
             }
-            Step::Cluster(how) => self.cluster(how),
-            Step::EndBatch => {
+            RefreshStep::Cluster(how) => self.cluster(how),
+            RefreshStep::EndBatch => {
                 self.batch.clear();
                 self.before.clear();
                 state.more = Some(!self.waiting.is_empty());
             }
-            Step::WriteEntry => {
+            RefreshStep::WriteEntry => {
                 self.job.renewed = false;
                 if state.job.first {
                     self.compared = Some(self.seen.definition);
                 }
             }
-            Step::Log { .. } => self.batches += usize::from(state.rows != Some(0)),
-            Step::Analyze | Step::Done { .. } => {}
+            RefreshStep::Log { .. } => self.batches += usize::from(state.rows != Some(0)),
+            RefreshStep::Analyze | RefreshStep::Done { .. } => {}
         }
     }
 
-    fn are_joined(&self, rows: Join, a: Id, b: Id) -> bool {
+    fn are_joined(&self, rows: JoinSelection, a: Id, b: Id) -> bool {
         let in_batch = [a, b].map(|id| self.batch.contains(&id));
         let known = |id| self.known.contains_key(id);
         match rows {
-            Join::All => true,
-            Join::Batch => in_batch == [true; 2],
-            Join::BatchWithKnown => (in_batch[0] && known(&b)) || (in_batch[1] && known(&a)),
+            JoinSelection::All => true,
+            JoinSelection::Batch => in_batch == [true; 2],
+            JoinSelection::BatchWithKnown => (in_batch[0] && known(&b)) || (in_batch[1] && known(&a)),
         }
     }
 
@@ -215,7 +215,7 @@ impl World {
             rows.any(|&(other, was)| other == id && similar(was, content))
         };
         let found = if self.lists.damaged {
-            join(docs, |a, b| self.are_joined(Join::BatchWithKnown, a, b))
+            join(docs, |a, b| self.are_joined(JoinSelection::BatchWithKnown, a, b))
         } else {
             join(docs, |a, b| match [a, b].map(|id| self.batch.contains(&id)) {
                 [true, true] => true,
@@ -241,15 +241,15 @@ impl World {
         BatchPairs { pairs: (self.pairs.len() - before) as i64, listed }
     }
 
-    fn cluster(&mut self, how: Clusters) {
+    fn cluster(&mut self, how: ClusterUpdate) {
         let whole = self.job.whole_clusters;
         match how {
-            Clusters::OfSignatures => {
+            ClusterUpdate::OfSignatures => {
                 let pairs = join(&self.seen.docs, |_, _| true);
                 self.clusters = clusters(&pairs, whole);
             }
-            Clusters::OfPairs => self.clusters = clusters(&self.pairs, whole),
-            Clusters::Touched { had_pairs } => {
+            ClusterUpdate::OfPairs => self.clusters = clusters(&self.pairs, whole),
+            ClusterUpdate::Touched { had_pairs } => {
                 let partners =
                     self.pairs.iter().filter(|(a, b)| self.batch.contains(a) || self.batch.contains(b));
                 let near: BTreeSet<Id> =
@@ -264,7 +264,7 @@ impl World {
                 self.clusters.retain(|(of, _)| !touched.contains(of));
                 self.clusters.extend(clusters(&pairs, whole));
             }
-            Clusters::Reached => {
+            ClusterUpdate::Reached => {
                 let reached = reach(&self.pairs, &self.batch.union(&self.before).copied().collect());
                 self.clusters.retain(|(_, id)| !reached.contains(id));
                 let pairs = self.pairs.iter().filter(|(left, _)| reached.contains(left)).copied().collect();

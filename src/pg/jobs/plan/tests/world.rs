@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::Discriminant;
 
-use crate::jobs::state::{Job, Upkeep};
-use crate::jobs::step::Step;
+use crate::jobs::state::{RegisteredJob, Upkeep};
+use crate::jobs::step::RefreshStep;
 
 pub(super) type Id = u8;
 pub(super) type Pairs = BTreeSet<(Id, Id)>;
@@ -57,7 +57,7 @@ pub(super) struct Seen {
 pub(super) struct World {
     pub docs: BTreeMap<Id, u8>,
     /// The initial facts of a transaction, except those that depend on the definition.
-    pub job: Job,
+    pub job: RegisteredJob,
     /// The definition of the relation, as a number that changes with it.
     pub definition: usize,
     /// The definition when all rows were last compared.
@@ -74,7 +74,7 @@ pub(super) struct World {
     pub batch: BTreeSet<Id>,
     pub before: BTreeSet<Id>,
     /// A step that does nothing, to simulate a mistake.
-    pub idle: Option<Discriminant<Step>>,
+    pub idle: Option<Discriminant<RefreshStep>>,
 }
 
 /// Reports whether documents with these contents are similar.
@@ -126,7 +126,7 @@ pub(super) fn clusters(pairs: &Pairs, whole: bool) -> Members {
 }
 
 impl World {
-    pub(super) fn new(docs: BTreeMap<Id, u8>, job: Job) -> Self {
+    pub(super) fn new(docs: BTreeMap<Id, u8>, job: RegisteredJob) -> Self {
         Self {
             docs,
             job,
