@@ -285,7 +285,7 @@ fn looked(counts: Counts) -> u64 {
 fn minhash(feature: FeatureSpec, threshold: f64) -> Sketches {
     let plan = Banding::for_recall(threshold, RECALL).expect("a good recall");
     let mut minhash =
-        Sketches::of(TechniqueSpec::Minhash { feature, plan, seed: 1, threshold, verify: true });
+        Sketches::by_technique(TechniqueSpec::Minhash { feature, plan, seed: 1, threshold, verify: true });
     minhash.combination.most = Some(10_000);
     minhash.safeguards = Safeguards { sample: 1000, hand_over: true };
     minhash
@@ -334,8 +334,8 @@ fn tasks() -> Vec<(&'static str, Task)> {
         ("jaccard", Box::new(sets(Measure::Jaccard))),
         ("cosine", Box::new(sets(Measure::Cosine))),
         ("minhash", Box::new(minhash(shingles, THRESHOLD))),
-        ("simhash", Box::new(Sketches::of(simhash(64, 3)))),
-        ("shingling", Box::new(Sketches::of(shingling))),
+        ("simhash", Box::new(Sketches::by_technique(simhash(64, 3)))),
+        ("shingling", Box::new(Sketches::by_technique(shingling))),
         ("combined", Box::new(combined)),
         ("imatch", Box::new(Imatch { spec: words, range: IdfRange::default() })),
         ("spotsigs", Box::new(SpotSigs { spec: SpotSpec::default(), predicate })),
@@ -344,8 +344,11 @@ fn tasks() -> Vec<(&'static str, Task)> {
         ("edit", Box::new(Edit::new(THRESHOLD).expect("a good threshold"))),
         ("repeatability", Box::new(codes(Some(THRESHOLD)))),
         ("exact_code", Box::new(codes(None))),
-        ("exact_text", Box::new(Sketches::of(TechniqueSpec::ExactText { clean: true, html: false }))),
-        ("title", Box::new(Sketches::of(TechniqueSpec::ExactText { clean: false, html: false }))),
+        (
+            "exact_text",
+            Box::new(Sketches::by_technique(TechniqueSpec::ExactText { clean: true, html: false })),
+        ),
+        ("title", Box::new(Sketches::by_technique(TechniqueSpec::ExactText { clean: false, html: false }))),
     ];
     let mut tasks: Vec<_> = methods.into_iter().map(|(name, method)| (name, Task::Pairs(method))).collect();
     tasks.push(("partial_duplicates", Task::Passages(PassageParameters::default())));

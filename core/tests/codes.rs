@@ -65,7 +65,7 @@ fn naive_code(text: &str) -> String {
         };
         text.chars().filter(|&c| !hidden(c)).collect()
     };
-    let mut all: Vec<Vec<char>> = paragraphs(&cut).iter().map(|span| clean(span.of(&cut))).collect();
+    let mut all: Vec<Vec<char>> = paragraphs(&cut).iter().map(|span| clean(span.slice(&cut))).collect();
     all.retain(|paragraph| !paragraph.is_empty());
     let total: usize = all.iter().map(Vec::len).sum();
     let is_unit = |paragraph: &&Vec<char>| paragraph.len() >= 300 || 4 * paragraph.len() >= 3 * total;

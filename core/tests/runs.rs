@@ -34,7 +34,7 @@ fn tokens(text: &str, tokenizer: Tokenizer) -> Vec<String> {
             token_places(text, tokenizer, &Stop::default(), &mut places).unwrap();
             places
                 .iter()
-                .map(|place| place.of(text).to_lowercase())
+                .map(|place| place.slice(text).to_lowercase())
                 .map(|t| if t.trim().is_empty() { " ".into() } else { t })
                 .collect()
         }
@@ -54,10 +54,10 @@ fn contents(text: &str, parameters: &RunParameters) -> Vec<(usize, Vec<String>)>
             let all = tokens(text, parameters.tokenizer);
             return all.windows(least).map(<[String]>::to_vec).enumerate().collect();
         }
-        unit => Cut::of(unit),
+        unit => Cut::for_unit(unit),
     };
     let units = units(text, cut);
-    let of = units.iter().map(|unit| tokens(unit.of(text), parameters.tokenizer)).enumerate();
+    let of = units.iter().map(|unit| tokens(unit.slice(text), parameters.tokenizer)).enumerate();
     of.filter(|(_, tokens)| tokens.len() >= parameters.min_tokens).collect()
 }
 
@@ -98,8 +98,9 @@ fn places(text: &str, parameters: &RunParameters) -> Vec<(neardup_core::Span, us
         token_places(text, parameters.tokenizer, &Stop::default(), &mut places).unwrap();
         return places.into_iter().map(|place| (place, 1)).collect();
     }
-    let counted = |unit: PlacedUnit| (unit.span.clone(), tokens(unit.of(text), parameters.tokenizer).len());
-    units(text, Cut::of(parameters.unit)).into_iter().map(counted).collect()
+    let counted =
+        |unit: PlacedUnit| (unit.span.clone(), tokens(unit.slice(text), parameters.tokenizer).len());
+    units(text, Cut::for_unit(parameters.unit)).into_iter().map(counted).collect()
 }
 
 fn by_definition(case: &Case, parameters: &RunParameters) -> Vec<RepeatedRun> {

@@ -26,7 +26,7 @@ const SETS: FeatureSpec = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
 fn minhash(feature: FeatureSpec, threshold: f64, hand_over: bool) -> Sketches {
     let plan = Banding::for_recall(threshold, 0.95).unwrap();
     let spec = TechniqueSpec::Minhash { feature, plan, seed: 1, threshold, verify: true };
-    let mut method = Sketches::of(spec);
+    let mut method = Sketches::by_technique(spec);
     method.combination.most = Some(10_000);
     method.safeguards = Safeguards { sample: 100, hand_over };
     method

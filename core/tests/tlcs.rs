@@ -60,8 +60,10 @@ fn join(
 fn all_pairs(case: &Tlcs, texts: &[String], right_from: Option<usize>, sites: Option<&[u32]>) -> Found {
     let stop = Stop::default();
     let mut signatures = SentenceSigner::new(case.signatures).unwrap();
-    let mut of: Vec<HashSet<u128>> =
-        texts.iter().map(|text| signatures.of(text, &stop).unwrap().iter().copied().collect()).collect();
+    let mut of: Vec<HashSet<u128>> = texts
+        .iter()
+        .map(|text| signatures.signatures(text, &stop).unwrap().iter().copied().collect())
+        .collect();
     let all: HashSet<u128> = of.iter().flatten().copied().collect();
     for signature in all {
         let rows: Vec<usize> = (0..texts.len()).filter(|&row| of[row].contains(&signature)).collect();
@@ -168,8 +170,10 @@ proptest! {
 fn kept_signatures(case: &Tlcs, texts: &[String]) -> Vec<HashSet<u128>> {
     let mut signatures = SentenceSigner::new(case.signatures).unwrap();
     let stop = Stop::default();
-    let mut of: Vec<HashSet<u128>> =
-        texts.iter().map(|text| signatures.of(text, &stop).unwrap().iter().copied().collect()).collect();
+    let mut of: Vec<HashSet<u128>> = texts
+        .iter()
+        .map(|text| signatures.signatures(text, &stop).unwrap().iter().copied().collect())
+        .collect();
     let all: Vec<u128> = of.iter().flatten().copied().collect();
     let mut rows: HashMap<u128, u64> = HashMap::new();
     all.iter().for_each(|&signature| *rows.entry(signature).or_default() += 1);

@@ -111,7 +111,7 @@ impl Clusters {
             }
             Clustering::PerhapsSimilar => memberships = perhaps_similar(graph, &degrees, executor)?,
         }
-        let mut clusters = Self::of(memberships, clustering == Clustering::PerhapsSimilar, executor)?;
+        let mut clusters = Self::group(memberships, clustering == Clustering::PerhapsSimilar, executor)?;
         clusters.measure(graph, executor)?;
         Ok(clusters)
     }
@@ -124,7 +124,7 @@ impl Clusters {
         let mut memberships = Vec::new();
         memory::reserve(&mut memberships, members.len(), DOING)?;
         memberships.extend(members.iter().map(|&(representative, member, _)| (representative, member)));
-        let mut clusters = Self::of(memberships, true, executor)?;
+        let mut clusters = Self::group(memberships, true, executor)?;
         for (representative, member, similarity) in members {
             // Perhaps-similar sets are in the order of their representatives.
             if let Ok(cluster) = clusters.representatives.binary_search(&representative) {
@@ -135,7 +135,7 @@ impl Clusters {
     }
 
     /// Builds the clusters from pairs of a representative and a member.
-    fn of(
+    fn group(
         mut memberships: Vec<(u32, u32)>,
         by_representative: bool,
         executor: &dyn Executor,

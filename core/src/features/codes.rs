@@ -143,7 +143,7 @@ pub fn feature_code(text: &str, spec: &CodeSpec, stop: &Stop) -> Result<String> 
     let mut paragraphs: Vec<(usize, usize)> = Vec::new();
     for_each_paragraph(cut, stop, |span| {
         let mut length = 0;
-        for c in span.of(cut).chars().filter(|&c| is_visible(c)) {
+        for c in span.slice(cut).chars().filter(|&c| is_visible(c)) {
             seen.push(c);
             length += 1;
         }

@@ -80,7 +80,7 @@ impl SetCollector {
 /// The place of a set.
 #[derive(Debug, Clone, Copy, Default)]
 struct SetPlace {
-    /// The part that the set is in, or [`Place::FILE`] for the file.
+    /// The part that the set is in, or [`SetPlace::FILE`] for the file.
     part: u32,
     length: u32,
     start: u64,

@@ -22,7 +22,7 @@ pub struct DictionaryUse {
 
 impl DictionaryUse {
     /// Returns the use of the dictionary of ordered sets.
-    pub fn of(ordered: &Ordered) -> Self {
+    pub fn from_ordered(ordered: &Ordered) -> Self {
         let (tokens, shared) = (ordered.distinct_tokens as u64, ordered.shared_tokens as u64);
         Self { bytes: ordered.dictionary_bytes as u64, tokens, lone: tokens.saturating_sub(shared) }
     }

@@ -86,7 +86,7 @@ impl Method for Sets {
         let ordered = builder.order(reading.left_after(0), reading.executor)?;
         let right = ordered.right.as_ref();
         reading.account.distinct_tokens = ordered.distinct_tokens as u64;
-        reading.account.dictionary = Some(DictionaryUse::of(&ordered));
+        reading.account.dictionary = Some(DictionaryUse::from_ordered(&ordered));
         reading.account.distinct_sets =
             (ordered.left.members.len() + right.map_or(0, |right| right.members.len())) as u64;
         reading.held(ordered.peak_bytes);

@@ -63,7 +63,7 @@ impl Sketches {
     /// assert_eq!(pairs[0].similarity, 1.0);
     /// # Ok::<(), neardup_core::Error>(())
     /// ```
-    pub fn of(technique: TechniqueSpec) -> Self {
+    pub fn by_technique(technique: TechniqueSpec) -> Self {
         let combination = Combination { techniques: vec![technique], rule: Rule::Technique(0), most: None };
         Self { combination, sites: false, safeguards: Safeguards::default() }
     }

@@ -114,8 +114,8 @@ impl Method for Tlcs {
     fn explain(&self, pair: &TwoTexts<'_>, stop: &Stop) -> Result<Explanation> {
         let [a, b] = pair.texts;
         let mut signatures = SentenceSigner::new(self.signatures)?;
-        let of_left: HashSet<u128> = signatures.of(a, stop)?.iter().copied().collect();
-        let of_right: HashSet<u128> = signatures.of(b, stop)?.iter().copied().collect();
+        let of_left: HashSet<u128> = signatures.signatures(a, stop)?.iter().copied().collect();
+        let of_right: HashSet<u128> = signatures.signatures(b, stop)?.iter().copied().collect();
         let shared_signatures = of_left.intersection(&of_right).count();
         let candidates = shared_signatures > 0 || runs(a).eq(runs(b));
         let (explained, found) = match Comparer::new(self.parameters)?.compare(a, b, None, stop)? {

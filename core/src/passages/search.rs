@@ -201,7 +201,8 @@ impl DocumentPair {
         self.passages.clear();
         memory::reserve(&mut self.passages, places.len(), DOING)?;
         for (diagonal, places) in diagonals.iter().zip(places) {
-            let is_wide = |(place, entry): (&Span, &OpenText<'_>)| is_wide(place.of(entry.text), min_width);
+            let is_wide =
+                |(place, entry): (&Span, &OpenText<'_>)| is_wide(place.slice(entry.text), min_width);
             if !places.iter().zip(&entries).all(is_wide) {
                 continue;
             }

@@ -71,7 +71,7 @@ fn naive(texts: &[String], split: Option<usize>, parameters: &Parameters) -> Vec
         .iter()
         .map(|text| {
             let of = |span: Span| {
-                let own = signatures(span.of(text), &parameters.features, &bags);
+                let own = signatures(span.slice(text), &parameters.features, &bags);
                 (span, own)
             };
             sentences(text).into_iter().map(of).collect()

@@ -131,7 +131,7 @@ impl<'a> Diff<'a> {
                 lacks: memory::filled(false, words + 1, DOING)?,
             };
             for (at, passage) in (0..).zip(&compared.passages) {
-                let range = of(passage, number).clone();
+                let range = side_range(passage, number).clone();
                 side.states[range.clone()].fill(WordState::Moved);
                 side.passages[range].fill(at);
             }
@@ -209,6 +209,6 @@ impl<'a> Diff<'a> {
 }
 
 /// Returns the words of a run in the text `side` (0 or 1).
-pub(super) fn of(run: &WordRun, side: usize) -> &Range<usize> {
+pub(super) fn side_range(run: &WordRun, side: usize) -> &Range<usize> {
     if side == 0 { &run.left } else { &run.right }
 }

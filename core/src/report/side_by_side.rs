@@ -6,7 +6,7 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use super::diff::{Diff, NONE, WordState, of};
+use super::diff::{Diff, NONE, WordState, side_range};
 use super::html::Escaped;
 use super::numbers::CountOf;
 use crate::error::Result;
@@ -137,7 +137,7 @@ impl<'a> TextWriter<'a> {
             return Ok(cuts);
         }
         for run in &self.diff.runs {
-            let range = of(run, self.side).clone();
+            let range = side_range(run, self.side).clone();
             let lengths = [0, 1].map(|side| self.diff.sides[side].states.len());
             let last = [run.left.end, run.right.end] == lengths;
             let mut from = range.start;

@@ -124,7 +124,7 @@ impl Questions {
     }
 
     /// Returns what is asked about a row in a round and passes `filter`. Rows come in order.
-    fn of(
+    fn in_round(
         &mut self,
         round: u32,
         row: u32,
@@ -174,7 +174,7 @@ impl Pass<'_> {
         progress: &mut dyn FnMut(f64),
     ) -> Result<()> {
         let (executor, lister) = (self.executor, self.lister());
-        let given = |row| asked.of(round, row, |_| true, executor);
+        let given = |row| asked.in_round(round, row, |_| true, executor);
         let work = |task: &mut TextListing<Vec<AskedWindows>, ClassWindows>,
                     space: &mut ContentScratch,
                     stop: &Stop| {
@@ -183,7 +183,7 @@ impl Pass<'_> {
                 memory::reserve(made, chunks.len(), DOING)?;
                 made.extend(chunks.map(|first| {
                     let windows = first..asked.windows.min(first + ClassWindows::MOST);
-                    let contents = windows.map(|number| contents.of((asked.first + number) as usize));
+                    let contents = windows.map(|number| contents.content((asked.first + number) as usize));
                     ClassWindows::new(asked.number, first, contents)
                 }));
                 Ok(())
@@ -203,7 +203,7 @@ impl Pass<'_> {
         progress: &mut dyn FnMut(f64),
     ) -> Result<()> {
         let (executor, lister) = (self.executor, self.lister());
-        let given = |row| asked.of(0, row, |asked| asked.number % rounds == round, executor);
+        let given = |row| asked.in_round(0, row, |asked| asked.number % rounds == round, executor);
         let work = |task: &mut TextListing<Vec<AskedWindows>, ContentPlace>,
                     space: &mut ContentScratch,
                     stop: &Stop| {
@@ -211,7 +211,7 @@ impl Pass<'_> {
             lister.windows(task, space, stop, |asked, contents, made| {
                 memory::reserve(made, asked.windows as usize, DOING)?;
                 made.extend((asked.first..asked.first + asked.windows).map(|first| {
-                    let content = contents.of(first as usize);
+                    let content = contents.content(first as usize);
                     let content = (content >> 64) as u64 ^ hash::mix(content as u64);
                     ContentPlace { content: [asked.number, content], rank, first }
                 }));
@@ -228,7 +228,7 @@ impl Pass<'_> {
         places: &mut Sorter<'_, ContentPlace>,
         progress: &mut dyn FnMut(f64),
     ) -> Result<()> {
-        let (lister, cut) = (self.lister(), Cut::of(self.parameters.unit));
+        let (lister, cut) = (self.lister(), Cut::for_unit(self.parameters.unit));
         let work = |task: &mut TextListing<(), ContentPlace>, space: &mut ContentScratch, stop: &Stop| {
             lister.units(task, cut, space, stop)
         };
@@ -303,7 +303,7 @@ impl Lister<'_> {
         read_units(&task.text, cut, stop, units)?;
         // Units are fewer than characters.
         for (first, unit) in (0..).zip(&*units) {
-            let tokens = unit_tokens.read(unit.of(&task.text), self.parameters.tokenizer, stop)?;
+            let tokens = unit_tokens.read(unit.slice(&task.text), self.parameters.tokenizer, stop)?;
             if tokens.len() < self.parameters.min_tokens {
                 continue;
             }

@@ -68,7 +68,7 @@ impl CutTexts {
     pub fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<CutText>>> {
         let Self { runs, texts, walk, parameters, cutting, budget } = self;
         let given = |row| {
-            let runs = runs.of(row, executor)?;
+            let runs = runs.in_row(row, executor)?;
             Ok(Some(runs).filter(|runs| !runs.is_empty() || cutting.min_left > 0))
         };
         let work = |task: &mut TextTask<Vec<Mark>, Option<CutText>>, space: &mut CutScratch, stop: &Stop| {
@@ -113,12 +113,12 @@ fn cut(
         }
         tokens = cut.iter().map(|tokens| tokens.len() as u32).sum();
     } else {
-        read_units(text, Cut::of(parameters.unit), stop, units)?;
+        read_units(text, Cut::for_unit(parameters.unit), stop, units)?;
         let cut = union(runs, 0, true)?;
         let mut cut_after = cut.iter().peekable();
         for (n, unit) in units.iter().enumerate() {
             while cut_after.next_if(|cut| cut.end <= n).is_some() {}
-            let count = unit_tokens.read(unit.of(text), tokenizer, stop)?.len() as u32;
+            let count = unit_tokens.read(unit.slice(text), tokenizer, stop)?.len() as u32;
             all += count;
             tokens += if cut_after.peek().is_some_and(|cut| cut.start <= n) { count } else { 0 };
         }

@@ -167,7 +167,7 @@ fn locate(
         token_places(&task.text, tokenizer, stop, places)?;
         more = least - 1;
     } else {
-        read_units(&task.text, Cut::of(parameters.unit), stop, units)?;
+        read_units(&task.text, Cut::for_unit(parameters.unit), stop, units)?;
         places.clear();
         memory::reserve(places, units.len(), DOING)?;
         places.extend(units.iter().map(|unit| unit.span.clone()));
@@ -178,7 +178,7 @@ fn locate(
         if !matches!(parameters.unit, Unit::Window(_)) {
             tokens = 0;
             for unit in &units[first..end] {
-                tokens += unit_tokens.read(unit.of(&task.text), tokenizer, stop)?.len() as u32;
+                tokens += unit_tokens.read(unit.slice(&task.text), tokenizer, stop)?.len() as u32;
             }
         }
         // A text of the server has fewer than 2^31 characters.

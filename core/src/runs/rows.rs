@@ -48,7 +48,7 @@ impl ByRow {
     }
 
     /// Returns the runs of a row. Rows have to be asked for in ascending order.
-    pub fn of(&mut self, row: u32, executor: &dyn Executor) -> Result<Vec<Mark>> {
+    pub fn in_row(&mut self, row: u32, executor: &dyn Executor) -> Result<Vec<Mark>> {
         let mut runs = Vec::new();
         while let Some(run) = self.head.filter(|run| run.row <= row) {
             if run.row == row {

@@ -33,7 +33,7 @@ pub enum Cut {
 
 impl Cut {
     /// Returns the way to cut a text into the units that are compared, which are no windows.
-    pub fn of(unit: Unit) -> Self {
+    pub fn for_unit(unit: Unit) -> Self {
         match unit {
             Unit::Window(_) => Self::Words,
             Unit::Line => Self::Lines,
@@ -54,7 +54,7 @@ pub struct PlacedUnit {
 
 impl PlacedUnit {
     /// Returns the text of the unit itself.
-    pub fn of<'a>(&self, text: &'a str) -> &'a str {
+    pub fn slice<'a>(&self, text: &'a str) -> &'a str {
         &text[self.own.clone()]
     }
 }
@@ -135,7 +135,7 @@ mod tests {
     }
 
     fn cut(text: &str, cut: Cut) -> Vec<&str> {
-        units(text, cut).iter().map(|unit| unit.span.of(text)).collect()
+        units(text, cut).iter().map(|unit| unit.span.slice(text)).collect()
     }
 
     #[test]
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(cut(text, Cut::Paragraphs), ["- One two.\n  - Three (four).\n\n", "• Five, \"six\"?"]);
         let words = ["- One ", "two.\n", "  - Three ", "(four).\n\n", "• Five, ", "\"six\"?"];
         assert_eq!(cut(text, Cut::Words), words);
-        let own: Vec<&str> = units(text, Cut::Sentences).iter().map(|unit| unit.of(text)).collect();
+        let own: Vec<&str> = units(text, Cut::Sentences).iter().map(|unit| unit.slice(text)).collect();
         assert_eq!(own, ["One two.", "Three (four).", "Five, \"six\"?"]);
     }
 
@@ -173,7 +173,7 @@ mod tests {
                 prop_assert!(units.windows(2).all(|two| two[0].span.bytes.end == two[1].span.bytes.start));
                 for PlacedUnit { own, span } in units {
                     prop_assert!(span.bytes.start <= own.start && own.end <= span.bytes.end);
-                    prop_assert_eq!(span.chars.len(), span.of(&text).chars().count());
+                    prop_assert_eq!(span.chars.len(), span.slice(&text).chars().count());
                     // White space before it is an indent, and after it no more comes than stands
                     // directly at it.
                     let (before, after) = (&text[span.bytes.start..own.start], &text[own.end..span.bytes.end]);

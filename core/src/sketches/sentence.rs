@@ -98,7 +98,7 @@ impl SentenceSigner {
     /// assert_eq!(signer.of("One sentence that is long enough.", &Stop::default())?.len(), 16);
     /// # Ok::<(), neardup_core::Error>(())
     /// ```
-    pub fn of(&mut self, text: &str, stop: &Stop) -> Result<&[u128]> {
+    pub fn signatures(&mut self, text: &str, stop: &Stop) -> Result<&[u128]> {
         self.fingerprint(text, stop)?;
         self.signatures.clear();
         memory::reserve(&mut self.signatures, self.parameters.most(), DOING)?;
@@ -170,7 +170,7 @@ impl SentenceSigner {
         let mut place = 0;
         for_each_sentence(text, stop, |span| {
             sentence.clear();
-            for_each_word(span.of(text), word, stop, |word| {
+            for_each_word(span.slice(text), word, stop, |word| {
                 memory::reserve(sentence, word.len() + 1, DOING)?;
                 if !sentence.is_empty() {
                     sentence.push(b' ');
@@ -242,7 +242,7 @@ mod tests {
         let SignatureParameters { parts, kinds, smallest, wider_than, dispersed } = parameters;
         let (mut all, mut wide) = (std::collections::BTreeMap::new(), 0usize);
         for span in sentences(text) {
-            let sentence = words(span.of(text)).join(" ");
+            let sentence = words(span.slice(text)).join(" ");
             if width(&sentence) > wider_than as usize {
                 let digest: [u8; 16] = Md5::digest(&*sentence).into();
                 all.entry(digest).or_insert((width(&sentence), wide));
@@ -307,7 +307,7 @@ mod tests {
             let parameters = SignatureParameters { parts, kinds, smallest, wider_than: 16, dispersed };
             let mut signatures = SentenceSigner::new(parameters).unwrap();
             let stop = Stop::default();
-            prop_assert_eq!(signatures.of(&text, &stop).unwrap(), definition(&text, parameters));
+            prop_assert_eq!(signatures.signatures(&text, &stop).unwrap(), definition(&text, parameters));
         }
     }
 
@@ -315,13 +315,13 @@ mod tests {
     fn equal_sentences_count_once_however_they_are_written() {
         let stop = Stop::default();
         let mut signatures = SentenceSigner::new(SignatureParameters::default()).unwrap();
-        let once = signatures.of("The quick brown fox jumps.", &stop).unwrap().to_vec();
+        let once = signatures.signatures("The quick brown fox jumps.", &stop).unwrap().to_vec();
         assert_eq!(once.len(), 16);
         let twice = "the quick BROWN fox jumps!\n\nThe  quick brown\tfox – jumps.";
-        assert_eq!(signatures.of(twice, &stop).unwrap(), once);
+        assert_eq!(signatures.signatures(twice, &stop).unwrap(), once);
         // 16 columns are not enough; eight characters of two columns with spaces between them are.
-        assert!(signatures.of("one two three 45", &stop).unwrap().is_empty());
-        assert!(!signatures.of("一二三四五六七八。", &stop).unwrap().is_empty());
+        assert!(signatures.signatures("one two three 45", &stop).unwrap().is_empty());
+        assert!(!signatures.signatures("一二三四五六七八。", &stop).unwrap().is_empty());
         // The last four bits are the kind; the kinds follow each other in order.
         assert!(once.iter().zip(0..).all(|(signature, kind)| signature & 0xf == kind));
     }
@@ -339,8 +339,8 @@ mod tests {
             [page("harbour"), page("council"), page("harbour").replace("number 7 is", "number 7 was")];
         let met = |parameters: SignatureParameters, a: usize, b: usize| {
             let mut signer = SentenceSigner::new(parameters).unwrap();
-            let of = signer.of(&pages[a], &stop).unwrap().to_vec();
-            signer.of(&pages[b], &stop).unwrap().iter().any(|signature| of.contains(signature))
+            let of = signer.signatures(&pages[a], &stop).unwrap().to_vec();
+            signer.signatures(&pages[b], &stop).unwrap().iter().any(|signature| of.contains(signature))
         };
         let dispersed = SignatureParameters { dispersed: 300, ..SignatureParameters::default() };
         // Three sentences from one half of the frame make a signature that all pages of the site
@@ -353,7 +353,7 @@ mod tests {
     fn pinned() {
         let stop = Stop::default();
         let mut signatures = SentenceSigner::new(SignatureParameters::default()).unwrap();
-        let all = signatures.of("The quick brown fox jumps.", &stop).unwrap();
+        let all = signatures.signatures("The quick brown fox jumps.", &stop).unwrap();
         // echo -n 'the quick brown fox jumps' | md5sum, its last digit replaced.
         assert_eq!(format!("{:032x}", all[0] >> 4), format!("0{}", &PINNED[..31]));
     }

@@ -155,7 +155,7 @@ fn parts_end_anywhere() {
         ends_anywhere("keys of a part", 1, &|executor| {
             let mut part = KeyPart::new(MemoryFiles, budget, None);
             for (n, set) in sets.iter().enumerate() {
-                let mut own: Vec<Key> = set.iter().map(|&token| Key::of(token)).collect();
+                let mut own: Vec<Key> = set.iter().map(|&token| Key::from_hash(token)).collect();
                 for (_, bytes) in keys::groups(&mut own, 1, &stop)?.parts {
                     part.add(n as u64, &bytes, n % 3 == 0)?;
                 }

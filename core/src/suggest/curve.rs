@@ -12,7 +12,7 @@ use crate::joins::pairs::{Pair, Pairs};
 
 pub(super) use crate::clusters::steps::{STEPS as BINS, least_of as similarity_of, step_of as bin};
 
-/// The pairs of documents by their similarity, from [`Curve::FLOOR`] on.
+/// The pairs of documents by their similarity, from [`PairCurve::FLOOR`] on.
 #[derive(Debug)]
 pub struct PairCurve {
     /// The number of pairs in each bin. The last one has the pairs of similarity 1 alone.

@@ -51,7 +51,7 @@ impl ComparedBy {
 
 impl TextProfile {
     /// Reads the documents and looks at each.
-    pub fn of(reading: &mut Reading<'_>) -> Result<Self> {
+    pub fn read(reading: &mut Reading<'_>) -> Result<Self> {
         let mut lookers: Vec<Looker> = (0..reading.executor.count()).map(|_| Looker::default()).collect();
         reading.read(|batch| {
             batch.share_out(&mut lookers, |looker, _, document, stop| looker.add(document, stop))?;
@@ -159,7 +159,7 @@ mod tests {
         let mut corpus = Corpus::new(documents.len(), |row| Some(documents[row].clone()));
         let executor = PlainThreads(threads);
         let resources = Resources { files: &NoFiles, budget: 1 << 24, executor: &executor };
-        TextProfile::of(&mut Reading::new(&mut corpus, &mut Quiet, resources)).unwrap()
+        TextProfile::read(&mut Reading::new(&mut corpus, &mut Quiet, resources)).unwrap()
     }
 
     fn texts(words: impl IntoIterator<Item = usize>, word: &str) -> Vec<Document> {

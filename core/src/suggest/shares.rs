@@ -43,7 +43,7 @@ pub struct Shares {
     pub pairs: u64,
     /// The number of pairs of distinct texts with common runs.
     pub with_runs: u64,
-    /// Those of them that are less similar than [`Curve::FLOOR`].
+    /// Those of them that are less similar than [`PairCurve::FLOOR`].
     pub apart: u64,
     /// The number of pairs of distinct texts whose similarity reaches the threshold.
     pub similar: u64,

@@ -76,7 +76,7 @@ const NARROWEST: usize = 30;
 
 impl LineLayout {
     /// Measures all lines of a text, in two passes. O(bytes) time, and memory of a fixed size.
-    pub fn of(text: &str, stop: &Stop) -> Result<Self> {
+    pub fn read(text: &str, stop: &Stop) -> Result<Self> {
         const CHECK_EVERY: usize = 1 << 10;
         let mut widths = Lengths::default();
         let mut characters = Lengths::default();
@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     fn layout(text: &str) -> LineLayout {
-        LineLayout::of(text, &Stop::default()).expect("not stopped")
+        LineLayout::read(text, &Stop::default()).expect("not stopped")
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Long texts in the packed form in which the server stores them. The thread that reads a text
-//! unpacks it, all of it ([`Packed`]) or only its beginning ([`UnpackedBeginning`]).
+//! unpacks it, all of it ([`PackedText`]) or only its beginning ([`UnpackedBeginning`]).
 
 use super::pglz::{self, Unpacking};
 use crate::error::{Error, Result};
@@ -78,7 +78,7 @@ impl StoredText<'_> {
         }
     }
 
-    /// Writes the text to `text`, replacing its content. Fails as [`Packed::unpack`] does.
+    /// Writes the text to `text`, replacing its content. Fails as [`PackedText::unpack`] does.
     pub fn unpack(&self, text: &mut String, stop: &Stop) -> Result<()> {
         match self {
             Self::Plain(plain) => {
@@ -115,7 +115,7 @@ impl UnpackedBeginning {
 
     /// Returns the text from byte `from` on, where a character begins, up to byte `until` or
     /// somewhere after it. The text is the same since the last restart. Fails as
-    /// [`Packed::unpack`] does, if this shows in the part of the text that was unpacked.
+    /// [`PackedText::unpack`] does, if this shows in the part of the text that was unpacked.
     pub fn piece<'a>(
         &'a mut self,
         text: &StoredText<'a>,

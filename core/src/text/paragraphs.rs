@@ -114,8 +114,8 @@ mod tests {
             let found: Vec<String> = paragraphs(&text)
                 .into_iter()
                 .map(|span| {
-                    assert_eq!(span.of(&text), chars[span.chars.clone()].iter().collect::<String>());
-                    span.of(&text).replace("\r\n", "\n")
+                    assert_eq!(span.slice(&text), chars[span.chars.clone()].iter().collect::<String>());
+                    span.slice(&text).replace("\r\n", "\n")
                 })
                 .collect();
             prop_assert_eq!(found, by_definition(&text));

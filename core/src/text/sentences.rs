@@ -28,7 +28,7 @@ use crate::executor::Stop;
 /// Fails if `each` fails, or with [`crate::error::Error::Stopped`].
 pub fn for_each_sentence(text: &str, stop: &Stop, mut each: impl FnMut(Span) -> Result<()>) -> Result<()> {
     const CHECK_EVERY: usize = 1 << 12;
-    let layout = LineLayout::of(text, stop)?;
+    let layout = LineLayout::read(text, stop)?;
     let mut at = Position::default();
     let mut open = OpenMarks::default();
     let mut hanging = None;
@@ -149,7 +149,7 @@ mod tests {
     #[track_caller]
     fn check(expected: &[&str], between: &str) {
         let text = expected.join(between);
-        let found: Vec<&str> = sentences(&text).iter().map(|span| span.of(&text)).collect();
+        let found: Vec<&str> = sentences(&text).iter().map(|span| span.slice(&text)).collect();
         assert_eq!(found, expected, "{text:?}");
     }
 
@@ -201,7 +201,7 @@ mod tests {
                        - to be paid in April\n- to be denominated in lots of 1,000 and listed\n  in Luxembourg\nFees";
         let found: Vec<String> = sentences(wrapped)
             .iter()
-            .map(|s| s.of(wrapped).split_whitespace().collect::<Vec<_>>().join(" "))
+            .map(|s| s.slice(wrapped).split_whitespace().collect::<Vec<_>>().join(" "))
             .collect();
         assert_eq!(
             found,
@@ -217,7 +217,7 @@ mod tests {
         check(&["Title", "First line", "second line"], "\n");
         check(&["Title", "First line", "second line"], "\r\n");
         let text = "* * *\n•First\n -- \n# Head\n?!";
-        let found: Vec<&str> = sentences(text).iter().map(|span| span.of(text)).collect();
+        let found: Vec<&str> = sentences(text).iter().map(|span| span.slice(text)).collect();
         assert_eq!(found, ["First", "Head"]);
     }
 
@@ -244,7 +244,7 @@ mod tests {
                 prop_assert!(span.chars.start >= last && !span.chars.is_empty());
                 last = span.chars.end;
                 let cut: String = chars[span.chars.clone()].iter().collect();
-                prop_assert_eq!(span.of(&text), &cut);
+                prop_assert_eq!(span.slice(&text), &cut);
                 prop_assert_eq!(cut.trim(), &cut);
                 covered[span.chars].fill(true);
             }

@@ -25,7 +25,7 @@ impl Span {
     /// let text = "One. Two.";
     /// assert_eq!(neardup_core::sentences(text)[1].of(text), "Two.");
     /// ```
-    pub fn of<'a>(&self, text: &'a str) -> &'a str {
+    pub fn slice<'a>(&self, text: &'a str) -> &'a str {
         &text[self.bytes.clone()]
     }
 }

@@ -20,7 +20,7 @@ const WORTH: usize = 32;
 const AT_ONCE: usize = 16;
 
 /// The greatest number of words passed on together. A block has at most [`BLOCK`] beginnings and
-/// ends of words. So [`Places`] has room for all of them, and for the excess places that are
+/// ends of words. So [`WordPlaces`] has room for all of them, and for the excess places that are
 /// written after the last one.
 pub(super) const MOST_WORDS: usize = (BLOCK + AT_ONCE) / 2;
 

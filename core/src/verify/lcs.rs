@@ -5,7 +5,7 @@
 //! these operations are followed greedily ([`super::lcs_greedy`]: O(N + D²)). If there are more, a
 //! band of the table that is wide enough for the expected number of operations is filled 64 cells
 //! at a time ([`super::lcs_band`]: O(N·D/64)), and then a wider band if even more are needed.
-//! Neither algorithm tries more operations than the known common part allows ([`Bounds`]). If the
+//! Neither algorithm tries more operations than the known common part allows ([`LengthBounds`]). If the
 //! caller asks for an alignment, it is read from the columns of the band that gave the distance,
 //! unless these are too many to be kept. Measured on 10 KB texts (benches/lcs.rs), the band is
 //! faster from about a hundred operations on; after half that number, the greedy algorithm shows

@@ -125,7 +125,7 @@ impl SharedRuns {
         let [_, right] = &contents;
         let mut windows = Vec::new();
         memory::reserve(&mut windows, right.windows(), DOING)?;
-        windows.extend((0..right.windows()).map(|first| (right.of(first), first as u32)));
+        windows.extend((0..right.windows()).map(|first| (right.content(first), first as u32)));
         executor::sort_unstable_by(&mut windows, stop, &Ord::cmp)?;
         let mut after = memory::filled(windows.len() as u32, windows.len(), DOING)?;
         for at in (1..windows.len()).rev() {
@@ -150,7 +150,7 @@ impl SharedRuns {
                 if self.next_left >= of_left.windows() {
                     return Ok(None);
                 }
-                let content = of_left.of(self.next_left);
+                let content = of_left.content(self.next_left);
                 self.next_left += 1;
                 let start = self.windows.partition_point(|(other, _)| *other < content);
                 let equal = self.windows[start..].partition_point(|(other, _)| *other == content);

@@ -46,7 +46,7 @@ impl SharedWindows {
         let mut sorted = Vec::new();
         memory::reserve(&mut sorted, count, DOING)?;
         // A text has fewer tokens than 32 bits can count.
-        sorted.extend((0..count).map(|first| (of_text.of(first), first as u32)));
+        sorted.extend((0..count).map(|first| (of_text.content(first), first as u32)));
         executor::sort_unstable_by(&mut sorted, stop, &Ord::cmp)?;
         let mut windows = memory::filled(LEFT_OUT, count, DOING)?;
         let mut contents: Vec<u128> = Vec::new();
@@ -93,7 +93,7 @@ impl SharedWindows {
                 if n.is_multiple_of(CHECK_EVERY) {
                     stop.check()?;
                 }
-                if let Some(number) = self.number(self.stretch.of(n)) {
+                if let Some(number) = self.number(self.stretch.content(n)) {
                     self.seen[number] = self.comparisons;
                     covered.add((stretch.start + n) as u32);
                 }
@@ -247,7 +247,7 @@ mod tests {
             let mut of_text = Contents::new(least);
             of_text.set(&own, &stop).unwrap();
             let out: Vec<usize> = out.into_iter().filter(|&first| first < of_text.windows()).collect();
-            let mut contents: Vec<u128> = out.iter().map(|&first| of_text.of(first)).collect();
+            let mut contents: Vec<u128> = out.iter().map(|&first| of_text.content(first)).collect();
             contents.sort_unstable();
             let left_out: Vec<&[u64]> = out.iter().map(|&first| &own[first..first + least]).collect();
             let mut windows = SharedWindows::new(&own, least, &contents, &stop).unwrap();

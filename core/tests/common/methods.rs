@@ -53,7 +53,7 @@ pub fn methods() -> Vec<(&'static str, Box<dyn Method>)> {
         ),
         (
             "simhash",
-            Box::new(Sketches::of(TechniqueSpec::Simhash {
+            Box::new(Sketches::by_technique(TechniqueSpec::Simhash {
                 feature: words,
                 bits: 64,
                 frequency: true,
@@ -62,7 +62,7 @@ pub fn methods() -> Vec<(&'static str, Box<dyn Method>)> {
         ),
         (
             "minhash",
-            Box::new(Sketches::of(TechniqueSpec::Minhash {
+            Box::new(Sketches::by_technique(TechniqueSpec::Minhash {
                 feature: shingles,
                 plan,
                 seed: 1,
@@ -87,7 +87,7 @@ pub fn methods() -> Vec<(&'static str, Box<dyn Method>)> {
 /// Those, and what of the others compares in a way of its own.
 pub fn all_methods() -> Vec<(&'static str, Box<dyn Method>)> {
     let words = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
-    let of = |technique| Box::new(Sketches::of(technique));
+    let of = |technique| Box::new(Sketches::by_technique(technique));
     let shingling = TechniqueSpec::Shingling {
         feature: FeatureSpec { shingle: 8, ..words },
         values: 84,

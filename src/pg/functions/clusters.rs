@@ -44,7 +44,7 @@ sql_function! {
 fn answer(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     set_returning::answer(call, || {
         let request = Request::new(call, form)?;
-        let how = how(form.of(call), &request.example)?;
+        let how = how(form.bind(call), &request.example)?;
         if let Some(grouping) = how.grouping(&request) {
             let GroupedRows { ids, order, clusters } = GroupedRows::new(&request, grouping)?;
             return Ok(MemberRows::new(ids, order, clusters));
@@ -131,7 +131,7 @@ impl GroupedRows {
         account.pairs = sets.pairs();
         account.peak_memory = account.peak_memory.max((sets.bytes() + ids.bytes()) as u64);
         account.phases[2] = milliseconds(began);
-        drop(StoredAccount::of(account));
+        drop(StoredAccount::from_account(account));
         made?;
         let order = ids.in_order(&executor)?;
         let clusters = sets.clusters(&executor)?;
@@ -297,7 +297,7 @@ impl Chains {
     pub(crate) const LARGE: usize = 100;
 
     /// Counts the chains among clusters.
-    fn of(clusters: &Clusters) -> Self {
+    fn from_clusters(clusters: &Clusters) -> Self {
         let chains = clusters.iter().filter(|cluster| {
             let apart = cluster.similarity.iter().filter(|similarity| similarity.is_nan()).count();
             cluster.members.len() >= Self::LARGE && apart > cluster.members.len() / 2
@@ -334,5 +334,5 @@ impl Chains {
 /// Warns the caller if large clusters are chains: most of their rows form no pair with the
 /// representative.
 pub(crate) fn warn_of_chains(clusters: &Clusters) {
-    Chains::of(clusters).warn();
+    Chains::from_clusters(clusters).warn();
 }

@@ -74,7 +74,7 @@ fn read<'f>(
 
 fn list(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     set_returning::answer(call, || {
-        let given = form.of(call);
+        let given = form.bind(call);
         let example = example(given, form);
         let how = how(given, &example)?;
         let mut thresholds = Vec::new();
@@ -162,7 +162,7 @@ fn describe(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     /// seconds.
     const EFFORT: u64 = 1 << 30;
     set_returning::answer(call, || {
-        let given = form.of(call);
+        let given = form.bind(call);
         let example = example(given, form);
         let how = how(given, &example)?;
         let files = ServerFiles::in_current_context();
@@ -215,7 +215,7 @@ impl RowSource<7> for DescribedClusters {
 fn weakest(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     const DEFAULT_LINKS: i32 = 10;
     set_returning::answer(call, || {
-        let given = form.of(call);
+        let given = form.bind(call);
         let example = example(given, form);
         let most = given.get::<i32>(Argument::Links).unwrap_or(DEFAULT_LINKS);
         if most < 1 {

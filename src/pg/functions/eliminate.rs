@@ -33,7 +33,7 @@ sql_function! {
 fn answer(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     set_returning::answer(call, || {
         let request = Request::new(call, form)?;
-        let arguments = form.of(call);
+        let arguments = form.bind(call);
         let keep = arguments.text(Argument::Keep)?;
         let order = order_to_keep(arguments, keep.as_deref(), &request)?;
         // `longest` is also the rule if the caller names no rule.

@@ -63,7 +63,7 @@ unsafe fn moves_neardup(command: *const pg_sys::Node) -> bool {
 
 /// Moves the internal functions to the schema of the extension.
 fn gather(call: FunctionCall) -> Result<()> {
-    let extension = Extension::of(call)?;
+    let extension = Extension::from_call(call)?;
     // The command itself refuses other roles, and says why.
     if !acts_for(extension.owner) {
         return Ok(());

@@ -135,7 +135,7 @@ sql_function! {
         let mut signatures: Vec<u128> = Vec::new();
         executor::one(executor_for(text.len()), &mut signatures, |signatures, stop| {
             signatures.clear();
-            memory::extend(signatures, SentenceSigner::new(parameters)?.of(&text, stop)?, "signing sentences")
+            memory::extend(signatures, SentenceSigner::new(parameters)?.signatures(&text, stop)?, "signing sentences")
         })?;
         values::uuid_array(&signatures)
     }

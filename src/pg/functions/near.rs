@@ -56,7 +56,7 @@ sql_function! {
         let share = unsafe {
             let collation = call.collation();
             short_query::tell(root, arguments);
-            match ValueSample::of(root, operator, collation, arguments) {
+            match ValueSample::new(root, operator, collation, arguments) {
                 Some(sample) => sample.of_pairs(),
                 None => catch(|| server::generic_restriction_selectivity(root, operator, collation, arguments, relation, USUAL))?,
             }
@@ -75,7 +75,7 @@ sql_function! {
         // SAFETY: the planner passes the arguments that it would pass to a selectivity function of
         // its own.
         let share = unsafe {
-            let sample = ValueSample::of(root, operator, call.collation(), arguments);
+            let sample = ValueSample::new(root, operator, call.collation(), arguments);
             let inner = if is_exists { inner_rows(root, join).map(usual_share_with_match) } else { None };
             match (sample, inner) {
                 (Some(sample), Some(usual)) => sample.of_matched(row_is_outer(root, join, arguments), usual),
@@ -99,7 +99,7 @@ unsafe fn row_is_outer(
 ) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
-        BallCall::of(arguments).is_some_and(|condition| {
+        BallCall::parse(arguments).is_some_and(|condition| {
             let relations = pg_sys::pull_varnos(root, condition.row);
             !pg_sys::bms_overlap(relations, (*join).syn_righthand)
         })

@@ -80,7 +80,7 @@ impl RunningJoin {
             pairs,
             max_pairs: request.max_pairs,
             example: request.example.clone(),
-            kept: StoredAccount::of(account),
+            kept: StoredAccount::from_account(account),
         };
         match run.max_pairs {
             // The pairs of equal documents alone exceed the limit, so the join need not begin.
@@ -234,7 +234,7 @@ pub(crate) fn eliminated(request: &Request) -> Result<Option<(RowIds, Vec<u32>, 
     tell_short(request.name, &account, &request.of_words);
     account.phases[2] = milliseconds(began) - account.phases[0];
     account.pairs = (0..).zip(&leaders.of).filter(|(vertex, leader)| vertex != *leader).count() as u64;
-    drop(StoredAccount::of(account));
+    drop(StoredAccount::from_account(account));
     Ok(Some((left, order, leaders)))
 }
 

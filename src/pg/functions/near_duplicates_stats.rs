@@ -75,7 +75,7 @@ pub(crate) struct StoredAccount {
 
 impl StoredAccount {
     /// Wraps an account that the call may still change.
-    pub(crate) fn of(account: Account) -> Self {
+    pub(crate) fn from_account(account: Account) -> Self {
         // SAFETY: reads a variable of the session.
         Self { account, role: unsafe { pg_sys::GetUserId() } }
     }

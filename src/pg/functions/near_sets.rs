@@ -265,7 +265,7 @@ fn compared(
     let Some(document) = document_at(call, value, kind)? else { return Ok(None) };
     with_kept(call, ball, judge, |kept| {
         if !makes(kind, kept.origin()) {
-            return Err(unlike(kind, of(kept.origin())));
+            return Err(unlike(kind, word(kept.origin())));
         }
         let document = normalized_document(kept.normalization, document)?;
         Ok(Some((kept.similarity(&document, bounded)?, kept.least)))
@@ -344,7 +344,7 @@ fn makes(kind: ColumnContent, origin: Origin) -> bool {
 }
 
 /// Names the type of the values from which a ball with tokens of this origin is made.
-fn of(origin: Origin) -> &'static str {
+fn word(origin: Origin) -> &'static str {
     match origin {
         Origin::Words | Origin::Chars | Origin::Whitespace | Origin::Html => "texts",
         Origin::Tokens => "arrays of texts",

@@ -70,7 +70,7 @@ impl RunningSearch {
     pub(crate) fn new(request: &PassageRequest) -> Result<Self> {
         let began = Instant::now();
         let PassageRequest { name, left, right, id_type, parameters, .. } = request;
-        let mut reading = ServerReading::of(name, left, right.as_ref(), *id_type);
+        let mut reading = ServerReading::open(name, left, right.as_ref(), *id_type);
         let (search, mut account) = reading.run(|reading| passages::search(parameters, reading))?;
         tell_capped(request, search.account.capped);
         tell_weak(request.name, &account);
@@ -84,7 +84,7 @@ impl RunningSearch {
             batch: Vec::new().into_iter(),
             max_passages: request.max_passages,
             example: request.example.clone(),
-            kept: StoredAccount::of(account),
+            kept: StoredAccount::from_account(account),
         })
     }
 
@@ -181,7 +181,7 @@ sql_function! {
     neardup_shared_passages, pg_finfo_neardup_shared_passages, within Arguments, |call| {
         set_returning::answer(call, || {
             let mut example = Example::new("shared_passages", ["…".to_owned(), "…".to_owned()]);
-            let given = RawArguments::new(form::SHARED_PASSAGES.of(call))?;
+            let given = RawArguments::new(form::SHARED_PASSAGES.bind(call))?;
             let PassageArguments { parameters, pages } = wanted(given, &mut example)?;
             if let Some(HtmlPages { url: Some(_) }) = pages {
                 let message = "url names a column, and shared_passages reads no relation";

@@ -56,7 +56,7 @@ fn runs(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
         let (runs, finished, account) =
             read(&request, |reading| repeats::runs(&request.parameters, reading))?;
         let context = PgMemoryContexts::new("neardup: ranges");
-        Ok(RepeatedRunRows { runs, context, finished, account: StoredAccount::of(account) })
+        Ok(RepeatedRunRows { runs, context, finished, account: StoredAccount::from_account(account) })
     })
 }
 
@@ -67,7 +67,14 @@ fn cut(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
         let (texts, finished, account) = read(&request, work)?;
         let context = PgMemoryContexts::new("neardup: cut text");
         let (batch, is_null) = (Vec::new().into_iter(), false);
-        Ok(CutTextRows { texts, batch, context, is_null, finished, account: StoredAccount::of(account) })
+        Ok(CutTextRows {
+            texts,
+            batch,
+            context,
+            is_null,
+            finished,
+            account: StoredAccount::from_account(account),
+        })
     })
 }
 
@@ -77,7 +84,7 @@ fn read<T>(
     work: impl FnOnce(&mut Reading<'_>) -> CoreResult<T>,
 ) -> Result<(T, Finished, Account)> {
     let began = Instant::now();
-    let mut reading = ServerReading::of(request.name, &request.source, None, request.id_type);
+    let mut reading = ServerReading::open(request.name, &request.source, None, request.id_type);
     reading.weigh_by(request.weight.clone());
     let (found, mut account) = reading.run(work)?;
     let alone = account.unsigned;
@@ -183,7 +190,7 @@ sql_function! {
         set_returning::answer(call, || {
             let mut example = Example::new("shared_runs", ["…".to_owned(), "…".to_owned()]);
             example.threshold = Some(12.0);
-            let given = form::SHARED_RUNS.of(call);
+            let given = form::SHARED_RUNS.bind(call);
             let least: i32 = given.get(Argument::MinRun).unwrap_or(12);
             let least = usize::try_from(least).ok().filter(|&least| least > 0).ok_or_else(|| {
                 let message = format!("min_run must be a whole number of at least 1, not {least}");

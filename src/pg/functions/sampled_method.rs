@@ -46,7 +46,7 @@ fn plan_within(
 ) -> Result<Planned> {
     /// The join of the sample ends after this number of pairs.
     const MOST_PAIRS: u64 = 10_000_000;
-    let sampled = sample.of(&request.left);
+    let sampled = sample.narrow(&request.left);
     let mut reading = request.reading_of(&sampled);
     let memory = reading.memory;
     reading.memory = memory_of(memory);
@@ -86,7 +86,7 @@ fn plan_within(
     };
     let estimate = run.estimate();
     let id_type = (request.id_type != pg_sys::INT8OID).then(|| type_name(request.id_type));
-    let call =
-        calls(&format!("SELECT * FROM {};", request.example.of("near_duplicates", id_type))).into_owned();
+    let call = calls(&format!("SELECT * FROM {};", request.example.for_function("near_duplicates", id_type)))
+        .into_owned();
     Ok(Planned { method: request.method_name, run, estimate, call })
 }

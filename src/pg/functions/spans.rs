@@ -71,7 +71,7 @@ impl RowSource<3> for UnitRows {
         let Some(unit) = self.units.next() else { return Ok(None) };
         self.given += 1;
         // The number of characters in a text of the server fits in 31 bits.
-        Ok(Some([Datum::from(self.given), range(&unit.chars)?, values::text(unit.of(&self.text))?]))
+        Ok(Some([Datum::from(self.given), range(&unit.chars)?, values::text(unit.slice(&self.text))?]))
     }
 }
 

@@ -35,7 +35,7 @@ sql_function! {
         let number = |version: u8| i32::from(version).into_datum();
         record(call, &COLUMNS, [
             LIBRARY.into_datum(),
-            Extension::of(call)?.version()?.and_then(IntoDatum::into_datum),
+            Extension::from_call(call)?.version()?.and_then(IntoDatum::into_datum),
             number(text::VERSION),
             number(hash::VERSION),
             number(wire::VERSION),
@@ -51,7 +51,7 @@ sql_function! {
     /// `neardup_check_library() → void`: fails if the library is older than the script that calls
     /// it.
     neardup_check_library, pg_finfo_neardup_check_library, |call| {
-        match Extension::of(call)?.version()? {
+        match Extension::from_call(call)?.version()? {
             Some(sql) if compare(&sql, LIBRARY) == Ordering::Greater => {
                 let message = format!("the library neardup that this session has loaded is of version {LIBRARY}, older than its SQL, {sql}");
                 Err(mismatch(message, &sql))

@@ -242,13 +242,13 @@ impl JoinArguments {
             AskedMethod::Pairs(Request::of_kept(&arguments.join, id_oid)?)
         };
         let found = as_user(role, || Server::all(&catalog::servers(docs)))?;
-        let citus = as_user(role, || CitusLayout::of(docs, result, arguments.others.parts))?
+        let citus = as_user(role, || CitusLayout::find(docs, result, arguments.others.parts))?
             .filter(|_| found.is_empty());
         let elsewhere = citus.is_some() || !found.is_empty();
         // Parts of documents that are on this server cost more, so they are made only if wanted.
         let is_wanted =
             elsewhere || arguments.others.parts.is_some() || arguments.others.incremental.unwrap_or_default();
-        let join = method::of(&request, &arguments.join, extension)?;
+        let join = method::choose(&request, &arguments.join, extension)?;
         // The order of ids is known only if documents are read in one part, or in ranges of ids.
         let of_integers = id_column.is_some_and(|id| id.is_integer() && relation.is_key(id));
         let join = match join {

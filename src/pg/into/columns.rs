@@ -36,7 +36,7 @@ pub(crate) struct Types<'a> {
 
 impl Types<'_> {
     /// Returns the name of a type with its schema, and its OID.
-    fn of(&self, of: Type) -> (&str, Oid) {
+    fn type_name(&self, of: Type) -> (&str, Oid) {
         match of {
             Type::Int4 => ("pg_catalog.int4", pg_sys::INT4OID),
             Type::Int8 => ("pg_catalog.int8", pg_sys::INT8OID),
@@ -45,7 +45,7 @@ impl Types<'_> {
             Type::Bool => ("pg_catalog.bool", pg_sys::BOOLOID),
             Type::Uuid => ("pg_catalog.uuid", pg_sys::UUIDOID),
             Type::Int4Range => ("pg_catalog.int4range", pg_sys::INT4RANGEOID),
-            Type::Found if !self.passages => self.of(Type::Float8),
+            Type::Found if !self.passages => self.type_name(Type::Float8),
             Type::Float8 => ("pg_catalog.float8", pg_sys::FLOAT8OID),
             Type::Bytea | Type::Packed | Type::Found => ("pg_catalog.bytea", pg_sys::BYTEAOID),
             Type::Id => self.id,
@@ -55,12 +55,12 @@ impl Types<'_> {
     /// Returns the columns for `CREATE TABLE`. All types are qualified with their schemas, so that
     /// the same text works on servers.
     pub(crate) fn sql(&self, columns: &[Column]) -> String {
-        let columns = columns.iter().map(|&(name, of)| format!("{name} {}", self.of(of).0));
+        let columns = columns.iter().map(|&(name, of)| format!("{name} {}", self.type_name(of).0));
         columns.collect::<Vec<_>>().join(", ")
     }
 
     /// Returns the columns as in the catalog.
     pub(crate) fn oids(&self, columns: &[Column]) -> Vec<(&'static str, Oid)> {
-        columns.iter().map(|&(name, of)| (name, self.of(of).1)).collect()
+        columns.iter().map(|&(name, of)| (name, self.type_name(of).1)).collect()
     }
 }

@@ -108,7 +108,7 @@ const EMPTY_QUERY: c_int = 0;
 impl Connection {
     fn open(server: &str, limit: Option<Duration>) -> NodeAnswer<Self> {
         let libpq = Libpq::get()?;
-        let options = ConnectionOptions::of(server, &libpq)?;
+        let options = ConnectionOptions::read(server, &libpq)?;
         let [mut keys, mut values] = [Vec::new(), Vec::new()];
         for (key, value) in options.all() {
             keys.push(key.as_ptr());

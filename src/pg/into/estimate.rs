@@ -41,7 +41,10 @@ impl ByNode {
     fn new(request: &Request, estimate: CallEstimate, names: Vec<String>, sampled: u64) -> Self {
         let CallEstimate { candidates, pairs, nodes } = estimate;
         let names = [None].into_iter().chain(names.into_iter().map(Some));
-        let call = request.example.of("near_duplicates_into", None).with("pairs", "'near_duplicate_pairs'");
+        let call = request
+            .example
+            .for_function("near_duplicates_into", None)
+            .with("pairs", "'near_duplicate_pairs'");
         Self {
             method: request.method_name,
             call: calls(&format!("CALL {call};")).into_owned(),
@@ -92,7 +95,7 @@ pub(crate) fn by_node(call: FunctionCall, given: Named<'_>, wanted: Option<u64>)
     let wanted = wanted.unwrap_or(SAMPLE);
     // SAFETY: reads the state of the session.
     let caller = unsafe { pg_sys::GetUserId() };
-    let extension = Extension::of(call)?;
+    let extension = Extension::from_call(call)?;
     extension.check_version(NEAR_DUPLICATES_PLAN.name)?;
     let home = TablePlace::with_relation(arguments.join.docs, "")?;
     let asked = JoinArguments::new(&arguments, &extension, caller, &home)?;

@@ -80,7 +80,7 @@ pub(super) fn all() -> Result<Vec<KnownLog>> {
         match Table::open_with(Patience::Skip, Oid::from(oid), lock, acts_for)? {
             OpenedTable::Table(table) => found.extend(read(&table)?),
             OpenedTable::Busy => {
-                let name = TablePlace::of(Oid::from(oid))?.map(|place| place.qualified()).transpose()?;
+                let name = TablePlace::find(Oid::from(oid))?.map(|place| place.qualified()).transpose()?;
                 pgrx::notice!(
                     "neardup_into_calls: {} is locked by another session, so it is not looked into",
                     name.unwrap_or_default()
@@ -97,7 +97,7 @@ fn read(table: &Table) -> Result<Option<KnownLog>> {
     if table.differs(&LogTable::FORM, &LogTable::COLUMNS).is_some() || !table.is_readable() {
         return Ok(None);
     }
-    let Some(place) = TablePlace::of(table.oid)? else { return Ok(None) };
+    let Some(place) = TablePlace::find(table.oid)? else { return Ok(None) };
     let mut first: Option<(AboutKnown, Option<i64>)> = None;
     let mut last: Option<LastRow> = None;
     let columns = ["step", "name", "rows", "started", "finished", "about"];

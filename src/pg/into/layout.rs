@@ -61,7 +61,7 @@ impl CitusLayout {
     ///
     /// Each statement makes a task for each shard, and rows that move make a file for each pair of
     /// shards, so working tables have no more shards than are of use.
-    pub(super) fn of(docs: Oid, result: &TablePlace, parts: Option<i32>) -> Result<Option<Self>> {
+    pub(super) fn find(docs: Oid, result: &TablePlace, parts: Option<i32>) -> Result<Option<Self>> {
         /// The greatest number of shards of working tables on a node, unless more parts are wanted.
         const MOST_OF_NODE: i64 = 4;
         if !spreading::is_there().holds()? {

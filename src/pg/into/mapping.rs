@@ -24,7 +24,7 @@ pub(super) struct ConnectionOptions {
 impl ConnectionOptions {
     /// Reads the options of a server and of the user mapping of the current user, who must be
     /// allowed to use the server.
-    pub(super) fn of(name: &str, libpq: &Libpq) -> Result<Self> {
+    pub(super) fn read(name: &str, libpq: &Libpq) -> Result<Self> {
         let server_name = encoding::to_server(name)?;
         // SAFETY: a C string; the results live as long as the memory context, and are null or raise
         // an error if they are missing; the lists have nodes of options.

@@ -58,7 +58,7 @@ impl AskedMethod {
 }
 
 /// Returns how a join is made in parts, or the reason why it is not.
-pub(super) fn of(
+pub(super) fn choose(
     asked: &AskedMethod,
     arguments: &KeptArguments,
     Extension { schema, internal, .. }: &Extension,
@@ -88,7 +88,7 @@ pub(super) fn of(
     let call = if finds_passages {
         MethodCall::of_passages(arguments)
     } else {
-        MethodCall::of(arguments, source.kind != ColumnContent::Text)
+        MethodCall::new(arguments, source.kind != ColumnContent::Text)
     };
     let method = serde_json::to_string(&call).map_err(|error| SqlError::parameter(error.to_string()))?;
     let counted = match carrier.meeting() {

@@ -47,7 +47,7 @@ const COLUMNS: [&str; 15] = [
 type PlanRow = [Option<Datum>; COLUMNS.len()];
 
 fn rows(call: FunctionCall) -> Result<Vec<PlanRow>> {
-    let given = NEAR_DUPLICATES_PLAN.of(call);
+    let given = NEAR_DUPLICATES_PLAN.bind(call);
     let in_parts = given.get::<i32>(Argument::Parts).is_some();
     match in_parts || given.get(Argument::ByNode).unwrap_or(false) {
         true => {

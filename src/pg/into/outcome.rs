@@ -78,7 +78,7 @@ const CLUSTERS: Made = Made {
 
 impl Made {
     /// Returns the table of pairs or of passages.
-    fn of(work: &CallWork) -> &'static Self {
+    fn for_work(work: &CallWork) -> &'static Self {
         if work.call.arguments.others.passages { &PASSAGES } else { &PAIRS }
     }
 
@@ -151,7 +151,7 @@ fn has_key(work: &CallWork) -> bool {
 pub(super) fn make(work: &mut CallWork) -> Result<()> {
     set(c"enable_nestloop", c"off");
     let fill = |pairs: &OwnTable| statements::fill_pairs(work, pairs);
-    let rows = Made::of(work).put(work, &work.call.places.pairs, ScratchTables::Found, fill)?;
+    let rows = Made::for_work(work).put(work, &work.call.places.pairs, ScratchTables::Found, fill)?;
     work.state.filled = Some(rows);
     Ok(())
 }
@@ -159,7 +159,7 @@ pub(super) fn make(work: &mut CallWork) -> Result<()> {
 /// Makes the table of pairs by a join on this server, which reads the documents like any query of
 /// the caller.
 pub(super) fn join_here(work: &mut CallWork) -> Result<()> {
-    let made = Made::of(work);
+    let made = Made::for_work(work);
     let result = as_user(work.call.caller, || made.make(work, &work.call.places.pairs, None))?;
     let (join, id) = (&work.call.arguments.join, work.call.asked.id_oid);
     let (types, columns) = (work.owned().types, made.columns);
@@ -199,7 +199,7 @@ fn passages_here(join: &KeptArguments, id: Oid, store: &mut RowStore) -> Result<
 /// makes them.
 pub(super) fn is_made(work: &CallWork) -> Result<bool> {
     let clusters = work.call.places.clusters.as_ref().map(|place| (&CLUSTERS, place));
-    for (made, place) in [(Made::of(work), &work.call.places.pairs)].into_iter().chain(clusters) {
+    for (made, place) in [(Made::for_work(work), &work.call.places.pairs)].into_iter().chain(clusters) {
         if place.relation()?.is_none() {
             return Ok(false);
         }
@@ -222,7 +222,7 @@ pub(super) fn clusters(work: &CallWork) -> Result<()> {
 /// Fills the table of clusters from the table of pairs, which is read locally.
 pub(super) fn cluster_here(work: &CallWork) -> Result<()> {
     make_clusters(work, |clusters| {
-        let result = Made::of(work).open(work, &work.call.places.pairs, has_key(work))?;
+        let result = Made::for_work(work).open(work, &work.call.places.pairs, has_key(work))?;
         let (id, types) = (work.call.asked.id_oid, work.owned().types);
         let columns = types.sql(CLUSTERS.columns);
         let statement = statements::clusters(&work.call.extension.internal, clusters, &result, &columns);

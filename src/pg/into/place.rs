@@ -77,7 +77,7 @@ impl TablePlace {
     }
 
     /// Returns the place of a relation, or `None` if it was dropped.
-    pub(super) fn of(relation: Oid) -> Result<Option<Self>> {
+    pub(super) fn find(relation: Oid) -> Result<Option<Self>> {
         // SAFETY: any OID may be looked up; the name is null if there is no such relation.
         let name = unsafe {
             let name = pg_sys::get_rel_name(relation);

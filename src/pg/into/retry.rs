@@ -91,30 +91,30 @@ pub(super) fn open_call(call: FunctionCall, check: bool) -> Result<(CallArgument
     Ok((arguments, shown))
 }
 
-fn of(began: i64) -> Option<Repeated> {
+fn find(began: i64) -> Option<Repeated> {
     CALL.get().filter(|call| call.began == began)
 }
 
 /// Reports whether a call was found to be able to commit.
 pub(super) fn is_checked(began: i64) -> bool {
-    of(began).is_some()
+    find(began).is_some()
 }
 
 /// Reports whether a transaction of the call was committed.
 pub(super) fn has_begun(began: i64) -> bool {
-    of(began).is_some_and(|call| call.has_begun)
+    find(began).is_some_and(|call| call.has_begun)
 }
 
 /// Returns how long to wait before a transaction, because the one before it failed.
 pub(super) fn pause(began: i64) -> f64 {
-    let Some(call) = of(began) else { return 0.0 };
+    let Some(call) = find(began) else { return 0.0 };
     CALL.set(Some(Repeated { pause: 0.0, ..call }));
     call.pause
 }
 
 /// Notes that a transaction of the call is done, after which the log has this number of steps.
 pub(super) fn done(began: i64, steps: usize) {
-    if let Some(call) = of(began) {
+    if let Some(call) = find(began) {
         let failures = if steps > call.steps { 0 } else { call.failures };
         CALL.set(Some(Repeated { has_begun: true, steps: steps.max(call.steps), failures, ..call }));
     }
@@ -142,7 +142,7 @@ fn again(call: FunctionCall) -> Result<bool> {
     let (state, message) = (call.name(0)?.unwrap_or_default(), call.text(1)?.unwrap_or_default());
     let message = message[..message.floor_char_boundary(SHOWN)].to_owned();
     let began = call.datum(2).map_or(0, |began| began.value() as i64);
-    let Some(repeated) = of(began) else { return Ok(false) };
+    let Some(repeated) = find(began) else { return Ok(false) };
     let has_fired = deadline::has_fired();
     let message = if has_fired { format!("{message}: {}", silent()?) } else { message };
     let retries = repeated.limits.retries;

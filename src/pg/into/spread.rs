@@ -56,10 +56,10 @@ pub(super) enum ScratchTables {
     Grouped,
 }
 
-/// The columns of [`Scratch::Slots`].
+/// The columns of [`ScratchTables::Slots`].
 pub(super) const SLOTS: &[Column] = &[("key", Type::Int8), ("slot", Type::Int8)];
 
-/// The columns of [`Scratch::Parts`].
+/// The columns of [`ScratchTables::Parts`].
 const PARTS: &[Column] = &[("step", Type::Int8), ("part", Type::Int8), ("rows", Type::Int8)];
 
 impl ScratchTables {
@@ -87,7 +87,7 @@ impl SpreadTables<'_> {
 
     /// Returns how the rows of a table are distributed.
     pub(super) fn distribution(&self, table: WorkingTable) -> Distribution {
-        Distribution::of(table, self.nodes)
+        Distribution::for_table(table, self.nodes)
     }
 
     /// Returns the number of partitions of a table.

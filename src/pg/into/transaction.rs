@@ -46,7 +46,7 @@ fn step(call: FunctionCall) -> Result<&'static str> {
     // A transaction that failed has released the lock.
     let first = !lock.is_held_since(began) && !retry::has_begun(began);
     pause(if first { 0.0 } else { arguments.limits.pause }.max(retry::pause(began)));
-    let extension = Extension::of(call)?;
+    let extension = Extension::from_call(call)?;
     extension.check_version(arguments.name())?;
     let asked = JoinArguments::new(&arguments, &extension, caller, &places.pairs)?;
     let nodes = asked.in_parts.as_ref().map(InParts::nodes);

@@ -3,7 +3,7 @@
 use pgrx::pg_sys::{self, Datum};
 
 use super::queries;
-use super::tables::all::Tables;
+use super::tables::all::JobTables;
 use crate::jobs::step::RowSelection;
 use crate::pg::query::operators::equality;
 use crate::pg::read::source::DocumentSource;
@@ -20,7 +20,7 @@ pub(super) struct Condition {
 impl Condition {
     /// Makes the condition that a row of a request's documents is in the batch, or that it has been
     /// seen.
-    pub(super) fn new(tables: &Tables, rows: RowSelection, request: &Request) -> Result<Self> {
+    pub(super) fn new(tables: &JobTables, rows: RowSelection, request: &Request) -> Result<Self> {
         let (equals, key) = (equality(request.id_type)?, &request.left.key);
         let seen = tables.hashes.as_ref().filter(|_| rows == RowSelection::Known);
         Ok(match seen {

@@ -38,7 +38,7 @@ impl Definition {
 }
 
 /// Reads the definition of the relation of a job, which is locked.
-pub(super) fn of(job: &LockedRelation) -> Result<Definition> {
+pub(super) fn read(job: &LockedRelation) -> Result<Definition> {
     as_user(job.relation.owner, || {
         let types = [pg_sys::BOOLOID, pg_sys::BOOLOID, pg_sys::TEXTOID];
         let found = catalog::definition(job.relation.oid).row(types)?;

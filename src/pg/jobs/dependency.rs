@@ -6,7 +6,7 @@ use pgrx::pg_sys::{self, ObjectAddress, Oid};
 use super::hints::{anew, not_now};
 use super::job::LockedRelation;
 use super::statements::catalog;
-use super::tables::all::Tables;
+use super::tables::all::JobTables;
 use crate::pg::query::as_user::as_user;
 use crate::pg::server::error::Result;
 
@@ -96,7 +96,7 @@ pub(super) fn is_there(table: Oid, docs: Oid) -> Result<bool> {
 
 /// Checks that the tables belong to the job of this relation, and not to that of another one, as
 /// the registry of a restored dump may say.
-pub(super) fn check(job: &LockedRelation, tables: &Tables) -> Result<()> {
+pub(super) fn check(job: &LockedRelation, tables: &JobTables) -> Result<()> {
     let (docs, shown) = (job.relation.oid, &job.relation.shown);
     let all: Vec<Oid> = tables.all().map(|table| table.oid).collect();
     let independent = as_user(job.relation.owner, || catalog::independent(&all, docs).number())?;

@@ -31,7 +31,7 @@ pub(super) enum Home {
 
 /// Returns how the relation of a job is distributed, if a table can be colocated with it. Runs as
 /// the owner of the relation.
-pub(super) fn of(job: &LockedRelation, columns: &Columns<'_>) -> Result<Option<Home>> {
+pub(super) fn find(job: &LockedRelation, columns: &Columns<'_>) -> Result<Option<Home>> {
     let docs = job.relation.oid;
     // This runs no query on a server without Citus, and one query for a relation that is not
     // distributed.

@@ -29,7 +29,7 @@ pub(super) struct LockedRelation {
 
 impl LockedRelation {
     /// Opens the job of the relation in argument 0; the caller must own it, or act for its owner.
-    pub(super) fn of(call: FunctionCall, function: &'static str) -> Result<Self> {
+    pub(super) fn from_call(call: FunctionCall, function: &'static str) -> Result<Self> {
         // SAFETY: reads the state of the server.
         if unsafe { pg_sys::RecoveryInProgress() } {
             let message = format!("cannot execute {function} during recovery");
@@ -44,7 +44,7 @@ impl LockedRelation {
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE, message)
                 .hint("Jobs run as the owner of the relation; watch a view of your own on it."));
         }
-        let extension = Extension::of(call)?;
+        let extension = Extension::from_call(call)?;
         // A job can be ended with SQL definitions of any version.
         if function != "neardup_unwatch" {
             extension.check_version(function)?;

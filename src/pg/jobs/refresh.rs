@@ -9,7 +9,7 @@ use super::registry::{JobEntry, LockedJob, Wait};
 use super::statements::names::Names;
 use super::steps::work::RefreshWork;
 use super::steps::{clusters, lists, pairs, registry, rows, tables};
-use super::tables::all::Tables;
+use super::tables::all::JobTables;
 use super::{definition, dependency, home, repeated, upkeep};
 use crate::jobs::plan::plan;
 use crate::jobs::state::{self, JobFacts, Upkeep};
@@ -35,7 +35,7 @@ sql_function! {
 /// Does one batch of a refresh. Returns `more` if there is more to do, `done` if there is not, and
 /// `skipped` if another session is already doing it.
 fn step(call: FunctionCall) -> Result<&'static str> {
-    let job = LockedRelation::of(call, "neardup_refresh")?;
+    let job = LockedRelation::from_call(call, "neardup_refresh")?;
     let (started, batch_rows): (Datum, i32) = (call.need(1, "started")?, call.need(2, "batch_rows")?);
     let shown = literal(&job.relation.shown);
     if batch_rows < 1 {
@@ -78,14 +78,14 @@ fn begin<'a>(
         not_now(format!("the settings of the job of {shown} cannot be read: {why}"), anew(shown))
     })?;
     let (columns, renewed) = settings.renew_columns(relation)?;
-    let definition = definition::of(job)?;
-    let tables = Tables::open(entry, shown, relation.owner)?;
+    let definition = definition::read(job)?;
+    let tables = JobTables::open(entry, shown, relation.owner)?;
     let other_type = tables.check(shown, columns.id.base_type)? != columns.id.base_type;
     dependency::check(job, &tables)?;
     let ((upkeep, how), home, misplaced) = as_user(relation.owner, || {
-        let home = home::of(job, &columns)?;
+        let home = home::find(job, &columns)?;
         let misplaced = home::is_left(job, home, tables.hashes.as_ref())?;
-        Ok((upkeep::of(job, &settings, &columns)?, home, misplaced))
+        Ok((upkeep::check(job, &settings, &columns)?, home, misplaced))
     })?;
     if upkeep == Upkeep::Sets && tables.lists.is_none() {
         return Err(not_now(format!("the job of {shown} has no table of lists"), anew(shown)));

@@ -72,7 +72,7 @@ pub(super) fn registry(call: FunctionCall) -> Result<Registry> {
             return Ok(registry);
         }
     }
-    let (registry, keep) = learn(|| Registry::open(&Extension::of(call)?))?;
+    let (registry, keep) = learn(|| Registry::open(&Extension::from_call(call)?))?;
     if keep {
         remember(|memory| memory.registry = Some((function, registry)));
     }

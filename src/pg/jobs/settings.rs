@@ -60,7 +60,7 @@ pub(super) enum Detect {
 }
 
 impl Detect {
-    fn of(name: &str) -> Result<Self> {
+    fn parse(name: &str) -> Result<Self> {
         match name {
             "triggers" => Ok(Self::Triggers),
             "compare" => Ok(Self::Compare),
@@ -106,7 +106,7 @@ impl Settings {
             site_column: text(9)?,
             clustering: text(10)?,
             max_cluster_size: call.get(11),
-            detect: call.name(12)?.as_deref().map(Detect::of).transpose()?,
+            detect: call.name(12)?.as_deref().map(Detect::parse).transpose()?,
             relation: None,
             columns: None,
         })

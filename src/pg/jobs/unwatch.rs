@@ -19,7 +19,7 @@ use crate::pg::server::error::{Result, SqlError};
 sql_function! {
     /// `neardup_unwatch(docs, keep_results)`: ends a job.
     neardup_unwatch, pg_finfo_neardup_unwatch, within ItsCalls, |call| {
-        let job = LockedRelation::of(call, "neardup_unwatch")?;
+        let job = LockedRelation::from_call(call, "neardup_unwatch")?;
         job.unwatch(call.get::<bool>(1).unwrap_or(false))?;
         Ok(Datum::from(0))
     }

@@ -10,7 +10,7 @@ use neardup_core::methods::Update;
 
 /// Checks the arguments of a job, and returns the data that its pairs depend on and the rule for
 /// its clusters. Runs as the owner of the relation.
-pub(super) fn of(
+pub(super) fn check(
     job: &LockedRelation,
     settings: &Settings,
     columns: &Columns<'_>,

@@ -27,7 +27,7 @@ use crate::pg::server::error::{Result, SqlError};
 sql_function! {
     /// `neardup_watch(docs, threshold, options, …)`: sets up a job.
     neardup_watch, pg_finfo_neardup_watch, within ItsCalls, |call| {
-        let job = LockedRelation::of(call, "neardup_watch")?;
+        let job = LockedRelation::from_call(call, "neardup_watch")?;
         job.watch(Settings::of_arguments(call)?)?;
         Ok(Datum::from(0))
     }
@@ -53,7 +53,7 @@ impl LockedRelation {
                 .hint(format!("SELECT neardup_unwatch({});", literal(shown))));
         }
         settings.find_columns(relation)?;
-        let plain = definition::of(self)?.is_plain;
+        let plain = definition::read(self)?.is_plain;
         match settings.detect {
             None => settings.detect = Some(if plain { Detect::Triggers } else { Detect::Compare }),
             Some(Detect::Triggers) if !plain => {
@@ -78,7 +78,7 @@ impl LockedRelation {
             if relation.is_view {
                 catalog::read_a_row(relation.oid, &relation.qualified, &columns)?.row([pg_sys::INT4OID])?;
             }
-            let has_lists = upkeep::of(self, &settings, &columns)?.0 == Upkeep::Sets;
+            let has_lists = upkeep::check(self, &settings, &columns)?.0 == Upkeep::Sets;
             if there.iter().any(Option::is_some) {
                 self.take_over(&names, &there, in_use.contains(&true))?;
             }

@@ -33,7 +33,7 @@ impl BatchKey {
     ///
     /// # Safety
     /// Nodes of the planner.
-    pub(super) unsafe fn of(join: &PlannedJoin) -> Option<Self> {
+    pub(super) unsafe fn choose(join: &PlannedJoin) -> Option<Self> {
         let &PlannedJoin { root, joined, sides, kind, conditions } = join;
         // SAFETY: the caller's promise.
         unsafe {
@@ -88,7 +88,7 @@ impl BatchKey {
             }
             let [rows, documents] = if clause.row_is_outer { [outer, inner] } else { [inner, outer] };
             let condition = &*(*clause.info).clause.cast::<pg_sys::OpExpr>();
-            let sample = ValueSample::of(root, condition.opno, condition.inputcollid, condition.args);
+            let sample = ValueSample::new(root, condition.opno, condition.inputcollid, condition.args);
             let near = sample.map_or(0.0, |sample| sample.near_values([rows, documents]));
             let reading = rows * price::of_joined(root, clause.row)
                 + documents * price::of_joined(root, clause.document);

@@ -33,7 +33,7 @@ impl JoinKind {
     ];
 
     /// Returns the kind of a join of the planner, if a batch join serves it.
-    pub(super) fn of(join: JoinType::Type) -> Option<Self> {
+    pub(super) fn from_type(join: JoinType::Type) -> Option<Self> {
         Self::ALL.iter().find(|&&(_, served, _)| served == join).map(|&(kind, ..)| kind)
     }
 

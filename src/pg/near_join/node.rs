@@ -94,7 +94,7 @@ unsafe extern "C-unwind" fn begin(
             let plan: *mut pg_sys::CustomScan = (*parent).plan.cast();
             let flags = flags & !(pg_sys::EXEC_FLAG_BACKWARD | pg_sys::EXEC_FLAG_MARK) as c_int;
             let expression = |n| pg_sys::list_nth((*plan).custom_exprs, n).cast::<pg_sys::Expr>();
-            (*node).kind = ColumnContent::of(pg_sys::exprType(expression(0).cast()));
+            (*node).kind = ColumnContent::for_type(pg_sys::exprType(expression(0).cast()));
             (*node).ball = catch(|| ExecInitExpr(expression(BALL), parent))?;
             // Rows may have equal hashes and unequal keys.
             let keys = pg_sys::list_copy(expression(KEYS).cast());

@@ -53,13 +53,13 @@ unsafe extern "C-unwind" fn offer(
             before(root, joined, outer, inner, kind, extra);
         }
         let conditions = (*extra).restrictlist;
-        let Some(kind) = JoinKind::of(kind) else { return };
+        let Some(kind) = JoinKind::from_type(kind) else { return };
         if conditions.is_null() || !settings::enable_near_join() {
             return;
         }
         guard(|| {
             let join = PlannedJoin { root, joined, sides: [outer, inner], kind, conditions };
-            if let Some(key) = BatchKey::of(&join) {
+            if let Some(key) = BatchKey::choose(&join) {
                 add(&join, &key);
             }
             Ok(())

@@ -36,7 +36,7 @@ pub(super) struct Brought {
 ///
 /// # Safety
 /// The relation is open and locked.
-pub(super) unsafe fn of(relation: pg_sys::Relation) -> Brought {
+pub(super) unsafe fn find(relation: pg_sys::Relation) -> Brought {
     // SAFETY: the caller's promise: an open relation has its row of the catalogue; lists of OIDs,
     // or null.
     unsafe {

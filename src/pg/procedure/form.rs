@@ -51,7 +51,7 @@ impl IndexForm {
     }
 
     /// An index of all rows.
-    pub(crate) const fn of(keys: &'static [&'static str]) -> Self {
+    pub(crate) const fn with_keys(keys: &'static [&'static str]) -> Self {
         Self { keys, is_unique: false, rows: IndexedRows::All }
     }
 }

@@ -5,7 +5,7 @@
 //! domains, the expressions and predicates of indexes and of statistics objects, partition keys. It
 //! runs as the role that uses the table, and expressions that look constant run as soon as the
 //! planner, or the server's cache of relations, reads them. So a table is looked at through the
-//! catalogues only, which runs nothing, and is used if it has exactly the [`Form`] in which the
+//! catalogues only, which runs nothing, and is used if it has exactly the [`TableForm`] in which the
 //! procedure made it. Until then no statement names it.
 
 use std::ffi::CStr;
@@ -138,7 +138,7 @@ impl Table {
                 is_partition: class.relispartition,
                 columns: columns.collect(),
                 has_gaps: attributes.iter().any(|attribute| attribute.attisdropped),
-                brought: brought_along::of(relation),
+                brought: brought_along::find(relation),
             };
             pg_sys::relation_close(relation, pg_sys::NoLock as i32);
             Ok(OpenedTable::Table(table))

@@ -34,7 +34,7 @@ pub(crate) struct Extension {
 impl Extension {
     /// Returns the extension of the called function. The function is looked up by its OID, so the
     /// result does not depend on the search path.
-    pub(crate) fn of(call: FunctionCall) -> Result<Self> {
+    pub(crate) fn from_call(call: FunctionCall) -> Result<Self> {
         // SAFETY: set by the function manager.
         let (function, extension) = unsafe {
             let function = (*(*call.info).flinfo).fn_oid;

@@ -31,7 +31,7 @@ pub(crate) struct UserColumn {
 
 impl UserColumn {
     /// Reads the column of a catalog row.
-    pub(crate) fn of(attribute: &pg_sys::FormData_pg_attribute) -> Self {
+    pub(crate) fn from_attribute(attribute: &pg_sys::FormData_pg_attribute) -> Self {
         let mut category: std::ffi::c_char = 0;
         let mut preferred = false;
         // SAFETY: the name is a C string in the row; the type exists as long as the relation does.

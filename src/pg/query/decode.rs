@@ -29,7 +29,7 @@ pub(crate) enum ColumnContent {
 
 impl ColumnContent {
     /// Returns the content of a column with the type `base_type`, which must not be a domain.
-    pub(crate) fn of(base_type: pg_sys::Oid) -> Self {
+    pub(crate) fn for_type(base_type: pg_sys::Oid) -> Self {
         if base_type == pg_sys::TSVECTOROID {
             return Self::Vector;
         }

@@ -104,7 +104,7 @@ impl RowIds {
     /// Adds the id of the next row.
     ///
     /// # Safety
-    /// `id` is a datum of the type that [`Ids::new`] was given.
+    /// `id` is a datum of the type that [`RowIds::new`] was given.
     pub(crate) unsafe fn push(&mut self, id: Datum) -> Result<()> {
         match self {
             Self::Integers(ids) => memory::push(ids, id.value() as i64, DOING)?,
@@ -122,7 +122,7 @@ impl RowIds {
         }
     }
 
-    /// Prefetches the data that [`Ids::before`] and [`Ids::datum`] read first.
+    /// Prefetches the data that [`RowIds::before`] and [`RowIds::datum`] read first.
     #[inline]
     pub(crate) fn prefetch(&self, row: u32) {
         match self {
@@ -178,7 +178,7 @@ impl RowIds {
 
 impl RowIds {
     /// Returns the rows in the order of their ids. Ids that are not integers must already have
-    /// ranks, which [`Ids::sort`] computes. Takes O(n · log n) time.
+    /// ranks, which [`RowIds::sort`] computes. Takes O(n · log n) time.
     pub(crate) fn in_order(&self, executor: &dyn Executor) -> Result<Vec<u32>> {
         let mut order = Vec::new();
         memory::reserve(&mut order, self.len(), DOING)?;
@@ -199,7 +199,7 @@ impl RowIds {
         Ok(order)
     }
 
-    /// Returns the place of each row in an order from [`Ids::in_order`].
+    /// Returns the place of each row in an order from [`RowIds::in_order`].
     pub(crate) fn places(order: &[u32]) -> Result<Vec<u32>> {
         let mut places = memory::filled(0, order.len(), DOING)?;
         // Row numbers have 32 bits.
@@ -242,11 +242,11 @@ impl RowIds {
         }
     }
 
-    /// Returns the place of an id in the order from [`Ids::in_order`], or `None` if no row has the
+    /// Returns the place of an id in the order from [`RowIds::in_order`], or `None` if no row has the
     /// id. Makes O(log n) comparisons.
     ///
     /// # Safety
-    /// `id` is a datum of the type that [`Ids::new`] was given.
+    /// `id` is a datum of the type that [`RowIds::new`] was given.
     pub(crate) unsafe fn find(&self, order: &[u32], id: Datum) -> Option<usize> {
         order
             .binary_search_by(|&row| match self {

@@ -78,8 +78,10 @@ impl Relation {
             let visible = pg_sys::RelationIsVisible(oid);
             let qualified = format!("{quoted_schema}.{quoted}");
             let attributes = compat::attributes((*relation.0).rd_att).iter();
-            let columns =
-                attributes.filter(|attribute| !attribute.attisdropped).map(UserColumn::of).collect();
+            let columns = attributes
+                .filter(|attribute| !attribute.attisdropped)
+                .map(UserColumn::from_attribute)
+                .collect();
             Ok(Self {
                 oid,
                 owner: class.relowner,
@@ -172,7 +174,7 @@ impl Relation {
     /// Lists the columns that may hold documents, for hints.
     fn documents(&self) -> impl Iterator<Item = &UserColumn> {
         let holds_tokens = |column: &UserColumn| {
-            let kind = ColumnContent::of(column.base_type);
+            let kind = ColumnContent::for_type(column.base_type);
             kind != ColumnContent::Text && kind.sketches().is_none()
         };
         self.columns.iter().filter(move |column| column.is_text() || holds_tokens(column))

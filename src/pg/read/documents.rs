@@ -199,7 +199,7 @@ impl Finished {
 impl<'a> ServerReading<'a> {
     /// Prepares to read the documents for a call of the SQL function `name`. No document is read
     /// yet. The current memory context must outlive the call.
-    pub(crate) fn of(
+    pub(crate) fn open(
         name: &'static str,
         left: &'a DocumentSource,
         right: Option<&'a DocumentSource>,

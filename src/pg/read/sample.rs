@@ -79,7 +79,7 @@ impl CallSample {
     }
 
     /// Restricts a source to the sample.
-    pub(crate) fn of(self, source: &DocumentSource) -> DocumentSource {
+    pub(crate) fn narrow(self, source: &DocumentSource) -> DocumentSource {
         match self.has_all() {
             true => source.clone(),
             false => source.only(&is_chosen(source, self.by), &[self.limit()], &[]),

@@ -93,7 +93,7 @@ impl DocumentSource {
     /// Makes the query for the documents of a relation.
     pub(crate) fn new(relation: &Relation, asked: ColumnRequest<'_>) -> Result<Self> {
         let ColumnRequest { id, id_argument, id_type, text, tsearch, normalize, site, pages } = asked;
-        let kind = ColumnContent::of(text.base_type);
+        let kind = ColumnContent::for_type(text.base_type);
         let column = format!("d.{}", text.quoted()?);
         let text_of_row = match normalize {
             None => format!("{column}::pg_catalog.text"),

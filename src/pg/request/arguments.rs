@@ -222,7 +222,7 @@ impl Arguments<'_> {
     pub(crate) fn pages(&mut self, url: Option<ColumnName>, how: &str) -> Result<()> {
         let example = self.example.with("tokenizer", literal(HTML));
         let asked = self.tokenizer.take();
-        self.pages = HtmlPages::of(asked.as_deref(), url, &example)?;
+        self.pages = HtmlPages::read(asked.as_deref(), url, &example)?;
         if let (Some(name), None) = (asked, &self.pages) {
             let message =
                 format!("method \"{}\" {how}: tokenizer \"{name}\" is not used, only html is", self.method);

@@ -48,7 +48,7 @@ impl Example {
 
     /// Returns the call of another function with the same arguments and with a type for the ids.
     #[must_use]
-    pub(crate) fn of(&self, function: &'static str, id_type: Option<String>) -> Self {
+    pub(crate) fn for_function(&self, function: &'static str, id_type: Option<String>) -> Self {
         Self { function, id_type, ..self.clone() }
     }
 

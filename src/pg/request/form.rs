@@ -212,7 +212,7 @@ impl FunctionForm {
     }
 
     /// Wraps a call of the function.
-    pub(crate) fn of(self, call: FunctionCall) -> Named<'static> {
+    pub(crate) fn bind(self, call: FunctionCall) -> Named<'static> {
         let (name, has, declared) = (self.name, self.arguments().count(), call.count());
         if declared != has {
             declared_otherwise(format!("{name} has {has} arguments, declared with {declared}")).raise();

@@ -83,7 +83,7 @@ impl Described {
 impl MethodCall {
     /// Takes the arguments of a call, which were found valid. `made` says that the documents are no
     /// texts.
-    pub(crate) fn of(arguments: &KeptArguments, made: bool) -> Self {
+    pub(crate) fn new(arguments: &KeptArguments, made: bool) -> Self {
         let text = |argument| arguments.text(argument).map(str::to_owned);
         Self {
             method: text(Argument::Method).unwrap_or(methods::DEFAULT.to_owned()),
@@ -105,7 +105,7 @@ impl MethodCall {
         let KeptArguments { min_sentences, extend, .. } = *arguments;
         let features = arguments.text(Argument::Features).map(str::to_owned);
         let passages = Some(PassageCall { features, min_sentences, extend });
-        Self { method: "partial_duplicates".to_owned(), passages, ..Self::of(arguments, false) }
+        Self { method: "partial_duplicates".to_owned(), passages, ..Self::new(arguments, false) }
     }
 
     /// Reads the parameters.

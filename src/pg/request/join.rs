@@ -48,7 +48,7 @@ impl Request {
     /// Reads the arguments of a call. Each valid argument becomes part of the example in the hint
     /// for the next invalid one.
     pub(crate) fn new(call: FunctionCall, form: FunctionForm) -> Result<Self> {
-        let given = form.of(call);
+        let given = form.bind(call);
         Self::of_named(given, form, given.id_type())
     }
 
@@ -146,12 +146,12 @@ impl Request {
 
     /// Prepares to read documents in place of those of the only table.
     pub(crate) fn reading_of<'a>(&self, documents: &'a DocumentSource) -> ServerReading<'a> {
-        ServerReading::of(self.name, documents, None, self.id_type)
+        ServerReading::open(self.name, documents, None, self.id_type)
     }
 
     /// Prepares to read the documents of the request.
     pub(crate) fn reading(&self) -> ServerReading<'_> {
-        ServerReading::of(self.name, &self.left, self.right.as_ref(), self.id_type)
+        ServerReading::open(self.name, &self.left, self.right.as_ref(), self.id_type)
     }
 }
 
@@ -181,7 +181,8 @@ fn columns_of_sites(given: Named<'_>, form: FunctionForm) -> Result<Vec<Option<N
 
 /// Returns the name of a column that holds ready-made tokens or sketches, if there is one.
 pub(super) fn made_tokens(columns: &[(&UserColumn, &UserColumn)]) -> Option<String> {
-    let made = columns.iter().find(|(_, text)| ColumnContent::of(text.base_type) != ColumnContent::Text);
+    let made =
+        columns.iter().find(|(_, text)| ColumnContent::for_type(text.base_type) != ColumnContent::Text);
     made.map(|(_, column)| column.name.clone())
 }
 

@@ -46,7 +46,7 @@ const MOST: i32 = 10_000;
 impl NearestRequest {
     /// Reads the arguments of a call.
     pub(crate) fn new(call: FunctionCall, form: FunctionForm) -> Result<Self> {
-        let given = form.of(call);
+        let given = form.bind(call);
         let tables = Tables::open(given, form, given.id_type())?;
         let columns = tables.columns()?;
         let id_type = tables.id_type.unwrap_or(pg_sys::INT8OID);

@@ -48,7 +48,7 @@ pub(super) const THRESHOLD: f64 = 0.9;
 impl PassageRequest {
     /// Reads the arguments of a call.
     pub(crate) fn new(call: FunctionCall, form: FunctionForm) -> Result<Self> {
-        let given = form.of(call);
+        let given = form.bind(call);
         Self::of_named(given, form, given.id_type())
     }
 
@@ -66,11 +66,12 @@ impl PassageRequest {
         let mut example = tables.example().unwrap_or_else(|| tables.bare_example());
         let whole = if form.relations().len() == 2 { NEAR_DUPLICATES_BETWEEN } else { NEAR_DUPLICATES };
         let tokenizer = given.text(Argument::Tokenizer)?;
-        let of_words = of_words(&example, tokenizer.as_deref()).of(whole.name, example.id_type.clone());
+        let of_words =
+            of_words(&example, tokenizer.as_deref()).for_function(whole.name, example.id_type.clone());
         if let Some((_, made)) =
-            columns.iter().find(|(_, text)| ColumnContent::of(text.base_type) != ColumnContent::Text)
+            columns.iter().find(|(_, text)| ColumnContent::for_type(text.base_type) != ColumnContent::Text)
         {
-            let what = ColumnContent::of(made.base_type).sketches().map_or("tokens", |_| "sketches");
+            let what = ColumnContent::for_type(made.base_type).sketches().map_or("tokens", |_| "sketches");
             let message =
                 format!("column \"{}\" holds {what} already made, which have no sentences", made.name);
             return Err(
@@ -173,7 +174,7 @@ pub(crate) fn wanted(given: RawArguments, example: &mut Example) -> Result<Passa
     let min_width = read.min_width.map_or(default.min_width, |width| width.0);
     let with_html =
         if tokenizer.is_some() { example.clone() } else { example.with("tokenizer", literal(HTML)) };
-    let pages = HtmlPages::of(tokenizer, read.url.clone(), &with_html)?;
+    let pages = HtmlPages::read(tokenizer, read.url.clone(), &with_html)?;
     let features = read.features(&name, given.shingle, example)?;
     // It is not known yet whether the relation has such a column.
     by_name.remove("url");

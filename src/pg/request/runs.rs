@@ -38,16 +38,16 @@ pub(crate) struct RunsRequest {
 impl RunsRequest {
     /// Reads the arguments of a call.
     pub(crate) fn new(call: FunctionCall, form: FunctionForm) -> Result<Self> {
-        let given = form.of(call);
+        let given = form.bind(call);
         let tables = Tables::open(given, form, given.id_type())?;
         let columns = tables.columns()?;
         tables.tell_types(given, &columns);
         let id_type = tables.id_type.unwrap_or(pg_sys::INT8OID);
         let mut example = tables.example().unwrap_or_else(|| tables.bare_example());
         if let Some((_, made)) =
-            columns.iter().find(|(_, text)| ColumnContent::of(text.base_type) != ColumnContent::Text)
+            columns.iter().find(|(_, text)| ColumnContent::for_type(text.base_type) != ColumnContent::Text)
         {
-            let what = ColumnContent::of(made.base_type).sketches().map_or("tokens", |_| "sketches");
+            let what = ColumnContent::for_type(made.base_type).sketches().map_or("tokens", |_| "sketches");
             let message =
                 format!("column \"{}\" holds {what} already made, which have no places in a text", made.name);
             return Err(SqlError::parameter(message).hint("Name a column of texts with text_column => '…'."));
@@ -166,7 +166,7 @@ pub(crate) fn plain_tokenizer(
                        whitespace or html";
         return Err(SqlError::parameter(message).hint(such_as(&example.with("tokenizer", literal("words")))));
     }
-    let pages = HtmlPages::of(name.filter(|&name| name == HTML), None, example)?;
+    let pages = HtmlPages::read(name.filter(|&name| name == HTML), None, example)?;
     Ok((tokenizer, pages))
 }
 

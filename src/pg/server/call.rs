@@ -12,7 +12,7 @@ use super::{encoding, settings};
 use neardup_core::allowance::Allowance;
 use neardup_core::memory;
 
-/// Declares the C function `$symbol` that SQL calls; it runs `$body`, a function from a [`Call`] to
+/// Declares the C function `$symbol` that SQL calls; it runs `$body`, a function from a [`FunctionCall`] to
 /// a result with a datum. It is within the setting `neardup.memory`, or else the declaration says
 /// `within` what ([`Within`]).
 macro_rules! sql_function {

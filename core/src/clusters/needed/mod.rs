@@ -51,7 +51,7 @@ pub struct Limits {
 
 impl Limits {
     /// Returns the limits for a number of records.
-    fn of(records: usize) -> Self {
+    fn for_records(records: usize) -> Self {
         Self { few: (records / 256).max(64), pairs: 64 }
     }
 }
@@ -110,7 +110,7 @@ impl Needed {
             rank.push(of.iter().map(|&row| row_rank(row)).min().unwrap_or(u32::MAX));
             rows.push(of.len() as u32);
         }
-        let limits = Limits::of(records);
+        let limits = Limits::for_records(records);
         Ok(Self {
             parts: SetParts::new(sets, files),
             purpose,

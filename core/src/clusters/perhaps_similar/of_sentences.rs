@@ -80,7 +80,7 @@ impl SentenceSets {
             Ok(())
         })?;
         for text in equal_rows(&distinct)? {
-            if lists.of(text).is_empty() {
+            if lists.for_document(text).is_empty() {
                 let mut documents = Vec::new();
                 memory::push(&mut documents, text, DOING)?;
                 memory::push(&mut sets, Set { representative: text, documents }, DOING)?;

@@ -26,7 +26,7 @@ pub const LONE: u32 = u32::MAX;
 impl Ranks {
     /// Returns the rank of a token, or [`LONE`] if it cannot be shared.
     #[inline]
-    pub fn of(&self, number: u32) -> u32 {
+    pub fn rank(&self, number: u32) -> u32 {
         let (shard, place) = self.numbering.place(number);
         self.of[self.starts[shard] + place]
     }

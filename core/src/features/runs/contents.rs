@@ -84,7 +84,7 @@ impl Contents {
 
     /// Returns the hash of the window that begins with token number `first`.
     #[inline]
-    pub fn of(&self, first: usize) -> u128 {
+    pub fn content(&self, first: usize) -> u128 {
         let (before, after) = (self.prefixes[first], self.prefixes[first + self.length]);
         let [a, b] = [0, 1].map(|n| {
             let lost = multiply_add(before[n], self.powers[n], 0);
@@ -99,7 +99,7 @@ impl Contents {
     /// the last of them have all tokens of the others.
     pub fn of_row(&self, first: usize, windows: usize) -> u128 {
         debug_assert!((1..=self.length + 1).contains(&windows));
-        let [from, to] = [first, first + windows - 1].map(|first| self.of(first));
+        let [from, to] = [first, first + windows - 1].map(|first| self.content(first));
         let half =
             |from: u64, to: u64| u128::from(hash::mix(from ^ hash::mix(to.wrapping_add(windows as u64))));
         half((from >> 64) as u64, (to >> 64) as u64) << 64 | half(from as u64, to as u64)
@@ -181,7 +181,7 @@ mod tests {
             prop_assert_eq!(contents.windows(), windows.len());
             for (i, a) in windows.iter().enumerate() {
                 for (j, b) in windows.iter().enumerate() {
-                    prop_assert_eq!(contents.of(i) == contents.of(j), a == b);
+                    prop_assert_eq!(contents.content(i) == contents.content(j), a == b);
                     prop_assert_eq!(content(&tokens[..i]) == content(&tokens[..j]), i == j);
                     for n in 1..=(windows.len() - i.max(j)).min(length + 1) {
                         let equal = windows[i..i + n] == windows[j..j + n];

@@ -154,7 +154,7 @@ mod tests {
                 .unwrap();
             token_places(text, tokenizer, &stop, &mut places).unwrap();
             let of = |place: &Span| {
-                let token = place.of(text);
+                let token = place.slice(text);
                 assert_eq!(text[..place.bytes.start].chars().count(), place.chars.start);
                 assert_eq!(token.chars().count(), place.chars.len());
                 match tokenizer {

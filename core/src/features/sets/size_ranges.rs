@@ -48,7 +48,7 @@ impl SizeRanges {
     }
 
     /// Returns the file of a set.
-    pub(super) fn of(&self, right: bool, size: u32, fingerprint: u64) -> usize {
+    pub(super) fn range(&self, right: bool, size: u32, fingerprint: u64) -> usize {
         let (first, bits) = self.first_of[&(right, size)];
         first + fingerprint.checked_shr(64 - bits).unwrap_or(0) as usize
     }

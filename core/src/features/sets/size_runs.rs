@@ -18,7 +18,7 @@ pub struct SizeRuns {
 
 impl SizeRuns {
     /// Takes the sizes of all records, ascending.
-    pub fn of(sizes: &[u32]) -> Result<Self> {
+    pub fn new(sizes: &[u32]) -> Result<Self> {
         let mut runs = Self::default();
         sizes.iter().try_for_each(|&size| runs.push(size))?;
         Ok(runs)
@@ -94,7 +94,7 @@ mod tests {
         #[test]
         fn runs_say_what_the_sizes_say(mut sizes in prop::collection::vec(1..9u32, 0..40)) {
             sizes.sort_unstable();
-            let runs = SizeRuns::of(&sizes).unwrap();
+            let runs = SizeRuns::new(&sizes).unwrap();
             prop_assert_eq!(runs.records(), sizes.len());
             let of_runs: Vec<u32> = (0..runs.sizes().len())
                 .flat_map(|run| runs.range(run).map(|_| runs.sizes()[run]).collect::<Vec<_>>())

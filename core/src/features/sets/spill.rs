@@ -298,11 +298,11 @@ impl SpilledSets<'_> {
             let (row, size) = (head[0], head[3]);
             let fingerprint = u64::from(head[1]) | u64::from(head[2]) << 32;
             let right = right_from.is_some_and(|from| row >= from);
-            let out = &mut out[ranges.of(right, size, fingerprint)];
+            let out = &mut out[ranges.range(right, size, fingerprint)];
             let start = out.len();
             let own = overflow.iter().take_while(|rank| rank.set == *number).count();
             let others = overflow[..own].iter().map(|rank| rank.rank);
-            let ranks = tokens.iter().map(|&token| ranks.of(token)).chain(others);
+            let ranks = tokens.iter().map(|&token| ranks.rank(token)).chain(others);
             push_set(out, row, fingerprint, size, ranks)?;
             // After a stop, the set is written again.
             let kept = order_ranks(&mut out[start + HEAD..], sort, stop);

@@ -46,7 +46,7 @@ impl RecordStore {
     /// Returns the sizes of all records.
     pub fn runs(&self) -> Result<Cow<'_, SizeRuns>> {
         match self {
-            Self::Memory(records) => SizeRuns::of(records.sizes()).map(Cow::Owned),
+            Self::Memory(records) => SizeRuns::new(records.sizes()).map(Cow::Owned),
             Self::File { places, .. } => Ok(Cow::Borrowed(places.runs())),
         }
     }

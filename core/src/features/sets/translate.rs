@@ -127,7 +127,7 @@ impl TranslatedSets<'_> {
                 while self.tokens_of_next < set.len() {
                     stop.check()?;
                     let to = set.len().min(self.tokens_of_next + CHECK_EVERY);
-                    set[self.tokens_of_next..to].iter_mut().for_each(|token| *token = ranks.of(*token));
+                    set[self.tokens_of_next..to].iter_mut().for_each(|token| *token = ranks.rank(*token));
                     self.tokens_of_next = to;
                 }
                 *length = order_ranks(set, sort, stop)?;

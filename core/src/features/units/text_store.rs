@@ -186,7 +186,7 @@ mod tests {
                 let spans = sentences(text);
                 prop_assert_eq!(entry.units.len(), spans.len());
                 for (n, span) in spans.iter().enumerate() {
-                    prop_assert_eq!((entry.unit(n), &entry.span(n)), (span.of(text), span));
+                    prop_assert_eq!((entry.unit(n), &entry.span(n)), (span.slice(text), span));
                 }
             }
             prop_assert!(open.get(texts.len() as u32).units.is_empty());

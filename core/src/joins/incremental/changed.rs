@@ -132,7 +132,7 @@ impl Changed {
     }
 
     /// Returns the postings of a token.
-    fn of(&self, hash: u32) -> impl Iterator<Item = &PrefixToken> {
+    fn for_hash(&self, hash: u32) -> impl Iterator<Item = &PrefixToken> {
         let start = self.starts[(hash >> (u32::BITS - self.bits)) as usize];
         let from = self.postings[start..].iter().skip_while(move |posting| posting.hash < hash);
         from.take_while(move |posting| posting.hash == hash)
@@ -142,7 +142,7 @@ impl Changed {
     /// `digests`.
     pub(crate) fn near(&self, digests: &Digests, rows: &mut Vec<u32>) -> Result<()> {
         for &posting in &digests.postings {
-            for own in self.of((posting >> u32::BITS) as u32) {
+            for own in self.for_hash((posting >> u32::BITS) as u32) {
                 memory::push(rows, own.document, DOING)?;
             }
         }

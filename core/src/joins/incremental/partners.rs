@@ -80,7 +80,7 @@ impl SegmentPartners {
     }
 
     /// Returns the partners of the `n`-th document, if they are known.
-    pub fn of(&self, n: usize) -> Option<&[u32]> {
+    pub fn for_document(&self, n: usize) -> Option<&[u32]> {
         self.0.as_ref().map(|known| known.get(n))
     }
 }

@@ -54,7 +54,7 @@ fn look(changed: &Changed, stored: &Stored, words: usize, most: usize) -> Vec<(u
     let (places, partners) = together(found, changed, &THREADS).unwrap();
     let rows = places.iter().map(|&place| stored.2[place as usize]);
     let mut rows: Vec<_> =
-        rows.enumerate().map(|(n, row)| (row, partners.of(n).map(<[u32]>::to_vec))).collect();
+        rows.enumerate().map(|(n, row)| (row, partners.for_document(n).map(<[u32]>::to_vec))).collect();
     rows.sort_unstable();
     rows
 }
@@ -73,7 +73,8 @@ pub(crate) fn digest(
     }
     let (count, tokens) = digester.tokens();
     let words = words(bounds, (tokens / count.max(1)) as u32);
-    let order = OutlineOrder { tokens: TokenOrder::of(&mut digester.take_counts(), &stop).unwrap(), words };
+    let order =
+        OutlineOrder { tokens: TokenOrder::from_counts(&mut digester.take_counts(), &stop).unwrap(), words };
     let order = OutlineOrder::from_bytes(&order.to_bytes().unwrap()).unwrap().unwrap();
     digester.release(&order, bounds, &stop).unwrap();
     for (row, text) in (0..).zip(texts).skip(counted) {

@@ -42,7 +42,7 @@ pub struct WindowCounts<'a> {
 
 impl WindowCounts<'_> {
     /// Returns the planes of a block.
-    fn of(&mut self, block: usize) -> &mut [BitColumn] {
+    fn for_block(&mut self, block: usize) -> &mut [BitColumn] {
         &mut self.all[(block - self.first) * self.planes..][..self.planes]
     }
 }
@@ -67,7 +67,7 @@ impl<const W: usize> RecordSearch<'_, W> {
                 self.columns.iter().for_each(|&number| prefetch(columns, number as usize));
             }
             let mut found = match self.need(block, &mut known) {
-                Some(need) => run(index.frequent.block(block), self.columns, sums.of(block), need),
+                Some(need) => run(index.frequent.block(block), self.columns, sums.for_block(block), need),
                 None => BitColumn::NONE,
             };
             if record / RECORDS == block {
@@ -86,7 +86,7 @@ impl<const W: usize> RecordSearch<'_, W> {
             }
             for (&block, best) in blocks.iter().zip(&*best) {
                 if !best.is_empty() {
-                    self.offer_all(block, best, sums.of(block))?;
+                    self.offer_all(block, best, sums.for_block(block))?;
                 }
             }
             if is_last {
@@ -96,7 +96,7 @@ impl<const W: usize> RecordSearch<'_, W> {
             for ((&block, near), best) in blocks.iter().zip(&mut *near).zip(&*best) {
                 if !near.is_empty() {
                     let still = match self.need(block, &mut known) {
-                        Some(need) => run(&[], &[], sums.of(block), need),
+                        Some(need) => run(&[], &[], sums.for_block(block), need),
                         None => BitColumn::NONE,
                     };
                     *near =
@@ -140,7 +140,7 @@ impl<const W: usize> RecordSearch<'_, W> {
         let most = 1_u32.checked_shl(sums.planes as u32).unwrap_or(u32::MAX);
         let mut choose = |least: u32| {
             for ((best, of), &block) in best.iter_mut().zip(of).zip(blocks) {
-                let some = (self.index.columns.run)(&[], &[], sums.of(block), least);
+                let some = (self.index.columns.run)(&[], &[], sums.for_block(block), least);
                 *best = BitColumn(std::array::from_fn(|word| of.0[word] & some.0[word]));
             }
             (self.index.columns.count)(best)

@@ -181,7 +181,7 @@ impl Block {
         scratch: &mut BlockScratch,
         stop: &Stop,
     ) -> Result<()> {
-        let list = index.lists.of(token);
+        let list = index.lists.for_token(token);
         // Records that are as large as those of the block come first: they are the most similar.
         let own = list.0.partition_point(|&record| (record as usize) < self.records.start) / WINDOW;
         let all = list.0.len().div_ceil(WINDOW);

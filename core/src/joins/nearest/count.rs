@@ -87,7 +87,7 @@ struct CountScratch {
     near: Vec<BitColumn>,
     /// The blocks of a window that the record reaches.
     blocks: Vec<usize>,
-    /// See [`Search::usual`].
+    /// See [`RecordSearch::usual`].
     usual: u32,
 }
 
@@ -160,7 +160,7 @@ impl BlockCounting {
             memory::reserve(&mut self.columns, frequent.len(), DOING)?;
             self.columns.extend(frequent.iter().map(|&token| index.frequent.number(token)));
             self.starts.push((self.cursors.len(), self.columns.len()));
-            self.entries.push(rare.iter().map(|&token| index.lists.of(token).0.len()).sum());
+            self.entries.push(rare.iter().map(|&token| index.lists.for_token(token).0.len()).sum());
         }
         for &number in &self.waiting[self.chunk..end] {
             let record = first + number as usize;

@@ -97,7 +97,7 @@ fn count(records: usize, lists: &TokenLists, tokens: usize, records_of_an_entry:
     let has_room = allowance::has_room(TIMES * many, DOING).is_ok();
     let bytes = if has_room { many.max(FREE[0] * records) } else { FREE[1] * records };
     let most = bytes / (records.div_ceil(RECORDS) * size_of::<BitColumn>()).max(1);
-    let length = |token: usize| lists.of(token as u32).0.len();
+    let length = |token: usize| lists.for_token(token as u32).0.len();
     let is_frequent = |&token: &usize| length(token) * records_of_an_entry > records;
     (0..tokens).rev().take(most).take_while(is_frequent).count()
 }

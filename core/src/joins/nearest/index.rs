@@ -76,10 +76,11 @@ impl<const W: usize> RecordIndex<W> {
         let IndexParts { records, ranks, tokens, measure, wanted, short } = parts;
         let lists = TokenLists::new(&records, tokens, executor)?;
         let bitmaps = bitmaps(&records, executor)?;
-        let runs = SizeRuns::of(records.sizes())?;
+        let runs = SizeRuns::new(records.sizes())?;
         let largest = runs.sizes().last().copied().unwrap_or(0);
         let long = records.len() / LONG;
-        let unsearched = (0..tokens).rev().take_while(|&token| lists.of(token as u32).0.len() > long).count();
+        let unsearched =
+            (0..tokens).rev().take_while(|&token| lists.for_token(token as u32).0.len() > long).count();
         let searched = tokens - unsearched;
         let (near, columns) = (planes::kernel(), columns::kernel());
         let frequent = Frequent::new(&records, &lists, tokens, columns.records, executor)?;
@@ -126,7 +127,7 @@ impl<const W: usize> RecordIndex<W> {
         probe.cost.check = spent.saturating_mul(2);
         let tokens = self.records.tokens(record);
         let rest = &tokens[tokens.len() - probe.left as usize..][..probe.needed() as usize];
-        let left: usize = rest.iter().map(|&token| self.lists.of(token).0.len()).sum();
+        let left: usize = rest.iter().map(|&token| self.lists.for_token(token).0.len()).sum();
         let cost = left as u128 * u128::from(spent) / u128::from(entries.max(1));
         cost + u128::from(spent) > u128::from(counting)
     }

@@ -18,7 +18,7 @@ pub struct TokenLists {
     starts: Vec<usize>,
     records: Vec<u32>,
     /// For each record in a list, its number of tokens from the token of the list on, or
-    /// [`Lists::MANY`].
+    /// [`TokenLists::MANY`].
     rests: Vec<u16>,
 }
 
@@ -70,7 +70,7 @@ impl TokenLists {
 
     /// Returns the records that have a token, and their numbers of tokens from it on.
     #[inline]
-    pub fn of(&self, token: u32) -> (&[u32], &[u16]) {
+    pub fn for_token(&self, token: u32) -> (&[u32], &[u16]) {
         let range = self.range(token);
         (&self.records[range.clone()], &self.rests[range])
     }

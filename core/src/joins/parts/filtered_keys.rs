@@ -85,7 +85,7 @@ mod tests {
 
     /// Returns keys such that many sets share one and have little else in common.
     fn keys(set: &[u64]) -> Vec<Key> {
-        set.iter().step_by(3).map(|hash| Key::of(mix(hash % 5 + hash % 2 * (hash % 977)))).collect()
+        set.iter().step_by(3).map(|hash| Key::from_hash(mix(hash % 5 + hash % 2 * (hash % 977)))).collect()
     }
 
     /// Tests that all documents that share a key are candidates, each pair once in a part, unless

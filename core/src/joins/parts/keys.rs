@@ -41,7 +41,7 @@ pub struct Key(u64);
 
 impl Key {
     /// Makes a key that all documents with this hash share.
-    pub fn of(hash: u64) -> Self {
+    pub fn from_hash(hash: u64) -> Self {
         Self(hash & !ROLES | OFFERS | LOOKS)
     }
 
@@ -55,7 +55,7 @@ impl Key {
         Self(hash & !ROLES | LOOKS)
     }
 
-    /// Makes a key like [`Key::of`] that does not count if too many documents have it.
+    /// Makes a key like [`Key::from_hash`] that does not count if too many documents have it.
     pub fn limited(hash: u64) -> Self {
         Self(hash & !ROLES | OFFERS | LOOKS | LIMITED)
     }
@@ -196,13 +196,13 @@ pub fn rarest(
     memory::reserve(&mut order, weighted.len(), DOING)?;
     for pieces in weighted.chunks(CHECK_EVERY) {
         stop.check()?;
-        order.extend(pieces.iter().map(|&(hash, weight)| (Reverse(ranks.of(hash)), hash, weight)));
+        order.extend(pieces.iter().map(|&(hash, weight)| (Reverse(ranks.rank(hash)), hash, weight)));
     }
     executor::sort_unstable_by(&mut order, stop, &Ord::cmp)?;
     memory::reserve(keys, order.len(), DOING)?;
     let mut rarest = Rarest::new(needed);
     keys.extend(order.into_iter().map(|(_, hash, weight)| match rarest.looks_up(weight) {
-        true => Key::of(hash),
+        true => Key::from_hash(hash),
         false => Key::offered(hash),
     }));
     Ok(())
@@ -256,7 +256,7 @@ mod tests {
             0 => Key::offered(hash),
             1 => Key::looked_up(hash),
             2 if value % 2 == 0 => Key::limited(hash),
-            _ => Key::of(hash),
+            _ => Key::from_hash(hash),
         }
     }
 

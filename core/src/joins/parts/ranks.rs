@@ -101,15 +101,15 @@ impl<'a> TokenRanks<'a> {
     }
 
     /// Returns the rank of a token, or 0 if it is not listed.
-    pub fn of(&self, hash: u64) -> u32 {
+    pub fn rank(&self, hash: u64) -> u32 {
         self.within(0..self.len(), hash)
     }
 
-    /// Returns the ranks of several tokens, as [`TokenRanks::of`] returns them. If places are
+    /// Returns the ranks of several tokens, as [`TokenRanks::rank`] returns them. If places are
     /// known, the memory of all tokens is fetched in parallel.
     pub fn of_each<const N: usize>(&self, hashes: [u64; N]) -> [u32; N] {
         let Some(TokenPlaces { starts, shift }) = self.places else {
-            return hashes.map(|hash| self.of(hash));
+            return hashes.map(|hash| self.rank(hash));
         };
         // Loops, because the functions of arrays are calls where no link-time optimisation is made.
         for hash in hashes {

@@ -228,7 +228,7 @@ impl WireRows {
         }
     }
 
-    /// Returns the range of a row's bitmap in [`Rows::words`].
+    /// Returns the range of a row's bitmap in [`WireRows::words`].
     pub fn bitmap_of(&self, place: usize) -> Range<usize> {
         let at = self.rows.range(self.order[place] as usize);
         let row = Row::new(&self.rows.values[at.clone()]);

@@ -213,7 +213,7 @@ proptest! {
         if let Ok(ranks) = TokenRanks::parse(&bytes) {
             let places = TokenPlaces::new(&ranks).unwrap();
             let some = [0, u64::MAX, u64::from(size)];
-            let _ = (some.map(|token| ranks.of(token)), ranks.with(&places).of_each(some));
+            let _ = (some.map(|token| ranks.rank(token)), ranks.with(&places).of_each(some));
         }
         let _ = groups::for_each_token(&bytes, size, |_, place| {
             assert!(place < size);
@@ -237,7 +237,7 @@ proptest! {
         let places = TokenPlaces::new(&ranks).unwrap();
         for token in tokens.keys().copied().chain([0, 1, other, u64::MAX]) {
             let rank = tokens.get(&token).copied().unwrap_or(0);
-            prop_assert_eq!(ranks.of(token), rank);
+            prop_assert_eq!(ranks.rank(token), rank);
             prop_assert_eq!(ranks.of_each([token, other])[0], rank);
             prop_assert_eq!(ranks.with(&places).of_each([token, other])[0], rank);
         }
@@ -256,5 +256,5 @@ fn forgets_the_rare_ones_where_memory_is_short() {
     let bytes = ranks::ranks(&mut frequencies, 10, &Stop::default()).unwrap();
     let ranks = TokenRanks::parse(&bytes).unwrap();
     assert_eq!(ranks.len(), 3);
-    assert!(common.iter().all(|&hash| ranks.of(hash) > 0));
+    assert!(common.iter().all(|&hash| ranks.rank(hash) > 0));
 }

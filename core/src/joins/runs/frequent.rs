@@ -123,7 +123,7 @@ impl RunTexts {
             for anchor in reader.chosen.iter().filter(|anchor| hashes.binary_search(&anchor.hash).is_ok()) {
                 memory::reserve(&mut slice.found, anchor.windows as usize, DOING)?;
                 slice.found.extend(firsts(anchor).map(|first| {
-                    let content = reader.contents.of(first as usize);
+                    let content = reader.contents.content(first as usize);
                     RecordWindow { content: [(content >> 64) as u64, content as u64], record, unused: 0 }
                 }));
             }
@@ -159,7 +159,7 @@ impl RunTexts {
                 }
                 let mut span: Option<(u32, u32)> = None;
                 for first in firsts(anchor) {
-                    if self.frequent.binary_search(&reader.contents.of(first as usize)).is_ok() {
+                    if self.frequent.binary_search(&reader.contents.content(first as usize)).is_ok() {
                         all = false;
                         continue;
                     }

@@ -72,7 +72,7 @@ impl TokenSample {
 
     /// Returns the order of the counted tokens.
     pub fn order(mut self) -> Result<TokenOrder> {
-        TokenOrder::of(&mut self.counts, &Stop::default())
+        TokenOrder::from_counts(&mut self.counts, &Stop::default())
     }
 }
 

@@ -70,7 +70,7 @@ impl TextComparison {
         }
         seen[document as usize] = *looks;
         let mut partners = Vec::new();
-        for &list in self.lists.of(document) {
+        for &list in self.lists.for_document(document) {
             stop.check()?;
             for &other in self.others(document, list) {
                 if seen[other as usize] != *looks {

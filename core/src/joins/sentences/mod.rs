@@ -225,7 +225,7 @@ impl RecordJoin for SentenceJoin {
         let (mut from, mut to, mut all, mut own) = (self.next, self.next, 0, 0);
         while to < comparison.split && (all < BATCH || units.len() < UNITS) {
             let postings: usize =
-                comparison.lists.of(to).iter().map(|&list| comparison.others(to, list).len()).sum();
+                comparison.lists.for_document(to).iter().map(|&list| comparison.others(to, list).len()).sum();
             // The search for partners itself has a cost, too.
             all += postings + 1;
             own += postings + 1;

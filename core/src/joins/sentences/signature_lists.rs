@@ -60,7 +60,7 @@ impl SignatureLists {
 
     /// Returns the lists that a document is in.
     #[inline]
-    pub fn of(&self, document: u32) -> &[u32] {
+    pub fn for_document(&self, document: u32) -> &[u32] {
         self.lists.get(document as usize)
     }
 

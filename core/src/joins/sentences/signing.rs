@@ -158,7 +158,7 @@ impl<'a> Signing<'a> {
             while let Some(n) = unit.texts.clone().next() {
                 let number = number(n);
                 let text = open.text(number);
-                let own = signatures.of(text, stop)?;
+                let own = signatures.signatures(text, stop)?;
                 memory::reserve(&mut unit.entries, own.len() + 1, DOING)?;
                 for &signature in own {
                     let hashed = hash::mix((signature >> 64) as u64 ^ hash::mix(signature as u64));

@@ -40,7 +40,7 @@ impl TokenOrder {
 
     /// Builds the order from counts. Tokens that only one document has get no rank: there are too
     /// many of them.
-    pub fn of(counts: &mut TokenCounts<u32>, stop: &Stop) -> Result<Self> {
+    pub fn from_counts(counts: &mut TokenCounts<u32>, stop: &Stop) -> Result<Self> {
         let ranked = counts.ranks(Self::MOST, stop)?;
         let (mut keys, mut ranks) = (Vec::new(), Vec::new());
         memory::reserve(&mut keys, ranked.len(), DOING)?;
@@ -143,7 +143,7 @@ mod tests {
                     *counts.entry(key).or_insert(0) += 1;
                 }
             }
-            let order = TokenOrder::of(&mut sample, stop).unwrap();
+            let order = TokenOrder::from_counts(&mut sample, stop).unwrap();
             let rank = |key: u32| order.place(key) >> 32;
             for (&a, n) in &counts {
                 prop_assert_eq!(rank(a) > 0, *n > 1);

@@ -156,8 +156,8 @@ impl<const W: usize> BitmapJoin<W> {
         let middle = number + self.indexed_probes(token + 1) - self.indexed_probes(token);
         let end = self.probes_before(token + 1);
         [
-            TokenProbes::of(&self.indexed, token, number..middle, from..to),
-            TokenProbes::of(&self.probing, token, middle..end, from..to),
+            TokenProbes::new(&self.indexed, token, number..middle, from..to),
+            TokenProbes::new(&self.probing, token, middle..end, from..to),
         ]
     }
 }
@@ -173,7 +173,7 @@ struct TokenProbes<'a> {
 impl<'a> TokenProbes<'a> {
     /// Returns the postings of a token's list whose numbers are within `asked`. The whole list has
     /// the numbers `all`.
-    fn of(postings: &'a Postings, token: usize, all: Range<usize>, asked: Range<usize>) -> Self {
+    fn new(postings: &'a Postings, token: usize, all: Range<usize>, asked: Range<usize>) -> Self {
         let place = |number: usize| postings.start(token) + number.clamp(all.start, all.end) - all.start;
         Self { postings: &postings.postings, range: place(asked.start)..place(asked.end) }
     }

@@ -51,8 +51,8 @@ impl Inputs {
         predicate: Predicate,
     ) -> Result<Self> {
         let bounds = Bounds::new(predicate);
-        let runs = SizeRuns::of(left.sizes())?;
-        let right_runs = right.as_ref().map(|right| SizeRuns::of(right.sizes())).transpose()?;
+        let runs = SizeRuns::new(left.sizes())?;
+        let right_runs = right.as_ref().map(|right| SizeRuns::new(right.sizes())).transpose()?;
         let sizes_of_join = SizesOfJoin { bounds: &bounds, left: &runs, right: right_runs.as_ref() };
         let (prefixes, of_sizes) = (sizes_of_join.indexing_prefixes()?, sizes_of_join.reaches()?);
         let indexed = right_runs.as_ref().unwrap_or(&runs);
@@ -167,7 +167,7 @@ impl Needs {
     }
 
     /// Prepares the needs of a probe of `size` with its partners.
-    pub fn of(&mut self, inputs: &Inputs, size: u32, partners: &Range<u32>) {
+    pub fn prepare(&mut self, inputs: &Inputs, size: u32, partners: &Range<u32>) {
         if self.size == size {
             return;
         }

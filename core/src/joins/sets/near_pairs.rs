@@ -50,8 +50,8 @@ impl NearPairs {
         let parts = &mut parts[..pairs.len()];
         for (parts, [probe, posting]) in parts.iter_mut().zip(pairs) {
             *parts = [
-                SplitTokens::of(inputs.left(), *probe, token),
-                SplitTokens::of(inputs.indexed(), *posting, token),
+                SplitTokens::new(inputs.left(), *probe, token),
+                SplitTokens::new(inputs.indexed(), *posting, token),
             ];
             parts.iter().for_each(SplitTokens::ask_for_last_before);
         }
@@ -84,7 +84,7 @@ struct SplitTokens<'a> {
 }
 
 impl<'a> SplitTokens<'a> {
-    fn of(records: &'a Records, posting: Posting, token: u32) -> Self {
+    fn new(records: &'a Records, posting: Posting, token: u32) -> Self {
         let tokens = records.tokens(posting.record as usize);
         let size = records.size(posting.record as usize);
         let lone = size as usize - tokens.len();

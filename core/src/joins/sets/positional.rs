@@ -116,7 +116,7 @@ impl Positional {
             return Ok(());
         }
         let size = inputs.left().size(probe);
-        scratch.needs.of(inputs, size, &partners);
+        scratch.needs.prepare(inputs, size, &partners);
         let tokens = inputs.left().tokens(probe);
         let prefix = inputs.probing_prefix(probe);
         // Look up all lists first, then read one posting of each, and only then walk the lists.

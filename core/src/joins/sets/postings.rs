@@ -22,7 +22,7 @@ impl Postings {
     /// Builds the lists of the indexed records.
     pub fn of_indexed(inputs: &Inputs, executor: &dyn Executor) -> Result<Self> {
         let prefix = |record| (inputs.indexing_prefix(record).tokens, 0);
-        lists(inputs.indexed(), inputs.shared_tokens, prefix, executor).map(Self::of)
+        lists(inputs.indexed(), inputs.shared_tokens, prefix, executor).map(Self::new)
     }
 
     /// Builds the lists of the records that probe. In a self-join they contain only the tokens that
@@ -34,10 +34,10 @@ impl Postings {
             let known = if inputs.is_self_join() { inputs.indexing_prefix(record).tokens.len() } else { 0 };
             (tokens, known.min(tokens.len()))
         };
-        lists(inputs.left(), inputs.shared_tokens, prefix, executor).map(Self::of)
+        lists(inputs.left(), inputs.shared_tokens, prefix, executor).map(Self::new)
     }
 
-    fn of((heads, postings): (Vec<Head>, Vec<Posting>)) -> Self {
+    fn new((heads, postings): (Vec<Head>, Vec<Posting>)) -> Self {
         Self { heads, postings }
     }
 

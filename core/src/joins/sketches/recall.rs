@@ -108,7 +108,7 @@ impl SamplePostings {
 
     /// Returns the sampled documents that have `token` among their rarest tokens.
     #[inline]
-    fn of(&self, token: u64) -> &[u32] {
+    fn for_token(&self, token: u64) -> &[u32] {
         let (word, bit) = self.bit(token);
         if self.bits[word] & bit == 0 {
             return &[];
@@ -167,7 +167,7 @@ impl Searched<'_> {
             let set = set(record);
             for tokens in set.chunks(TOKENS_A_CHECK) {
                 stop.check()?;
-                for &n in tokens.iter().flat_map(|&token| postings.of(token)) {
+                for &n in tokens.iter().flat_map(|&token| postings.for_token(token)) {
                     if !std::mem::replace(&mut is_touched[n as usize], true) {
                         touched.push(n);
                     }

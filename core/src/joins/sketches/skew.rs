@@ -53,7 +53,7 @@ pub(super) fn is_skewed(
     budget: usize,
     executor: &dyn Executor,
 ) -> Result<(bool, usize)> {
-    let sample = SkewSample::of(signatures, sets)?;
+    let sample = SkewSample::new(signatures, sets)?;
     if sample.others.len() < FEW as usize || sample.records.is_empty() {
         return Ok((false, 0));
     }
@@ -76,7 +76,7 @@ struct SkewSample {
 }
 
 impl SkewSample {
-    fn of(signatures: &Signatures, sets: &HashSets) -> Result<Self> {
+    fn new(signatures: &Signatures, sets: &HashSets) -> Result<Self> {
         let all = signatures.len() as u32;
         let others = if signatures.right.is_some() { signatures.split..all } else { 0..all };
         Ok(Self { records: sampled(signatures, sets, SAMPLE, MOST_TOKENS)?, others })

@@ -44,7 +44,7 @@ fn pieces(text: &str, distance: u32, keys: &mut Vec<Key>) -> Result<()> {
         // A text with fewer characters than pieces has an empty piece, which each text has.
         if length < count {
             let key = key(length, 0, 0);
-            memory::push(keys, if length == own { Key::of(key) } else { Key::looked_up(key) }, DOING)?;
+            memory::push(keys, if length == own { Key::from_hash(key) } else { Key::looked_up(key) }, DOING)?;
             continue;
         }
         for n in 0..count {

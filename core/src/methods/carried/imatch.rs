@@ -40,7 +40,7 @@ impl Carrier for Imatch {
 
     fn keys(&self, carried: &[u8], left_out: LeftOut<'_>, keys: &mut Vec<Key>, _: &Stop) -> Result<()> {
         let key = kept(carried, left_out)?.into_iter().fold(0, |key, term| mix(key ^ term));
-        memory::push(keys, Key::of(key), DOING)
+        memory::push(keys, Key::from_hash(key), DOING)
     }
 
     fn set(&self, carried: &[u8], _: &Stop) -> Result<Vec<u64>> {

@@ -114,7 +114,7 @@ impl Carrier for SharedPassages {
                 hashes.truncate(prefix(self.0.threshold, hashes.len()));
             }
             memory::reserve(keys, hashes.len(), DOING)?;
-            keys.extend(hashes.iter().map(|&hash| Key::of(hash)));
+            keys.extend(hashes.iter().map(|&hash| Key::from_hash(hash)));
             Ok(())
         })
     }

@@ -60,7 +60,7 @@ impl Carrier for Sketches {
             let mut room = Ok(());
             comparison.techniques[source].each_key(&signed.signature, |key| {
                 if room.is_ok() {
-                    room = memory::push(keys, Key::of(mix(key ^ mix(source as u64 + 1))), DOING);
+                    room = memory::push(keys, Key::from_hash(mix(key ^ mix(source as u64 + 1))), DOING);
                 }
             });
             room?;

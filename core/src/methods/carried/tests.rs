@@ -171,7 +171,7 @@ fn signatures() {
     let simhash =
         |bits, threshold| TechniqueSpec::Simhash { feature: words(1), bits, frequency: true, threshold };
     for (bits, threshold) in [(64, 0.95), (64, 0.5), (384, 0.9), (100, 1.0)] {
-        check("simhash", &Sketches::of(simhash(bits, threshold)), 100);
+        check("simhash", &Sketches::by_technique(simhash(bits, threshold)), 100);
     }
     let shingling = |threshold, megashingles| TechniqueSpec::Shingling {
         feature: words(2),
@@ -182,10 +182,10 @@ fn signatures() {
         megashingles,
     };
     for (threshold, megashingles) in [(0.3, false), (0.3, true), (0.5, false), (1.0, false)] {
-        check("shingling", &Sketches::of(shingling(threshold, megashingles)), 100);
+        check("shingling", &Sketches::by_technique(shingling(threshold, megashingles)), 100);
     }
     for (clean, html) in [(true, false), (false, false), (true, true)] {
-        check("exact_text", &Sketches::of(TechniqueSpec::ExactText { clean, html }), 50);
+        check("exact_text", &Sketches::by_technique(TechniqueSpec::ExactText { clean, html }), 50);
     }
     let minhash = |verify| TechniqueSpec::Minhash {
         feature: words(1),
@@ -194,8 +194,8 @@ fn signatures() {
         threshold: 0.6,
         verify,
     };
-    check("values", &Sketches::of(minhash(false)), 100);
-    check("minhash", &Sketches::of(minhash(true)), 100);
+    check("values", &Sketches::by_technique(minhash(false)), 100);
+    check("minhash", &Sketches::by_technique(minhash(true)), 100);
     let sets =
         TechniqueSpec::Sets { feature: words(1), predicate: Predicate::new(Measure::Jaccard, 0.7).unwrap() };
     let t = Rule::Technique;

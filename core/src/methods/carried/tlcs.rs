@@ -33,13 +33,13 @@ impl Carrier for Tlcs {
         const WHOLE: u64 = 0x5748_4f4c_4554_4558;
         let text = to_text(carried)?;
         let mut signer = SentenceSigner::new(self.signatures)?;
-        let signatures = signer.of(text, stop)?;
+        let signatures = signer.signatures(text, stop)?;
         memory::reserve(keys, signatures.len() + 1, DOING)?;
         // Both halves of a signature count.
         let half = |signature: u128| mix(signature as u64) ^ (signature >> 64) as u64;
         keys.extend(signatures.iter().map(|&signature| Key::limited(mix(half(signature)))));
         let whole = whole_text(text, &mut String::new())?;
-        keys.extend(whole.map(|hash| Key::of(mix(hash ^ WHOLE))));
+        keys.extend(whole.map(|hash| Key::from_hash(mix(hash ^ WHOLE))));
         Ok(())
     }
 

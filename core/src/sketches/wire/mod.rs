@@ -5,7 +5,7 @@
 //! | 0 | version of this format | the same |
 //! | 1 | version of the hash | |
 //! | 2 | version of the text rules | |
-//! | 3 | kind of elements ([`Source`]) | |
+//! | 3 | kind of elements ([`SketchSource`]) | |
 //! | 4 | 1 for an empty document, else 0 | |
 //! | 5 | 0 | |
 //! | 6, 7 | k, words in a shingle | |

@@ -60,8 +60,8 @@ pub fn lower(c: char) -> char {
 }
 
 /// Reports whether a character is a letter or number: it is Alphabetic in Unicode or in Unicode's
-/// category N. This holds for all characters of all classes except [`Class::Separator`],
-/// [`Class::Unseen`] and [`Class::Mark`].
+/// category N. This holds for all characters of all classes except [`WordClass::Separator`],
+/// [`WordClass::Unseen`] and [`WordClass::Mark`].
 #[inline]
 pub fn is_alphanumeric(c: char) -> bool {
     is(c, ALPHABETIC | NUMERIC)

@@ -63,7 +63,7 @@ pub fn read(data: &Path) -> Vec<Article> {
             let text = corpora::text(&document).replace("<!-- INFO END -->", "");
             let (mut open, mut length) = (Vec::new(), 0);
             for span in sentences(&text) {
-                let sentence = span.of(&text).split_whitespace().collect::<Vec<_>>().join(" ");
+                let sentence = span.slice(&text).split_whitespace().collect::<Vec<_>>().join(" ");
                 length += sentence.chars().count();
                 open.push(sentence);
                 if length >= CHARACTERS.end {

@@ -170,7 +170,7 @@ fn contenders(reprints: &Reprints, head: &[String]) -> [(&'static str, Vec<Elimi
         ..Sets::of_words(Measure::Jaccard, t).expect("a threshold")
     };
     let containment = Sets::of_words(Measure::Containment, 0.9).expect("a threshold");
-    let simhash = Sketches::of(TechniqueSpec::Simhash {
+    let simhash = Sketches::by_technique(TechniqueSpec::Simhash {
         feature: FeatureSpec { multiset: false, ..FeatureSpec::WORDS },
         bits: 64,
         frequency: true,

@@ -16,7 +16,7 @@ impl Spread {
         let mut documents: HashMap<String, HashSet<usize>> = HashMap::new();
         let mut cut: Vec<Vec<String>> = Vec::new();
         for (row, text) in texts.iter().enumerate() {
-            let own: Vec<String> = sentences(text).iter().map(|span| letters(span.of(text))).collect();
+            let own: Vec<String> = sentences(text).iter().map(|span| letters(span.slice(text))).collect();
             for letters in &own {
                 documents.entry(letters.clone()).or_default().insert(row);
             }

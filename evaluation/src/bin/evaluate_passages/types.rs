@@ -51,7 +51,7 @@ fn rows(name: &str, texts: &[String], framed: Option<(&Framed, &Starts)>) {
     let mut documents: HashMap<String, HashSet<u32>> = HashMap::new();
     for (text, row) in texts.iter().zip(0..) {
         for sentence in sentences(text) {
-            documents.entry(letters(sentence.of(text))).or_default().insert(row);
+            documents.entry(letters(sentence.slice(text))).or_default().insert(row);
         }
     }
     for min_sentences in [3, 1] {
@@ -154,7 +154,7 @@ fn of_type(
     covered: &HashMap<(u32, u32), [usize; 2]>,
 ) -> usize {
     let [left, _] = spans(texts, passage);
-    let own = sentences(&left).into_iter().map(|span| letters(span.of(&left)));
+    let own = sentences(&left).into_iter().map(|span| letters(span.slice(&left)));
     let longest = own.filter(|letters| documents.contains_key(letters)).max_by_key(String::len);
     if longest.is_some_and(|letters| documents[&letters].len() > MOST_DOCUMENTS) {
         return 3;

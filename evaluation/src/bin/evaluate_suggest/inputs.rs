@@ -72,7 +72,7 @@ impl Input {
         let mut corpus = Corpus::of_texts(&self.texts);
         let executor = PlainThreads(2);
         let resources = Resources { files: &MemoryFiles, budget: 1 << 30, executor: &executor };
-        TextProfile::of(&mut Reading::new(&mut corpus, &mut Quiet, resources)).expect("memory")
+        TextProfile::read(&mut Reading::new(&mut corpus, &mut Quiet, resources)).expect("memory")
     }
 
     /// The pairs of a measure from the floor of the curve on.

@@ -80,7 +80,12 @@ pub fn for_each(input: &Input, each: &mut dyn FnMut(Contender)) {
         algorithm: Algorithm::Auto,
     };
     let simhash = |bits, threshold| {
-        Sketches::of(TechniqueSpec::Simhash { feature: FeatureSpec::WORDS, bits, frequency: true, threshold })
+        Sketches::by_technique(TechniqueSpec::Simhash {
+            feature: FeatureSpec::WORDS,
+            bits,
+            frequency: true,
+            threshold,
+        })
     };
     for (name, at, bits, agree) in
         [("simhash", "59 of 64", 64, 59.0), ("simhash, 384 bits", "354 of 384", 384, 354.0)]

@@ -57,7 +57,7 @@ fn report(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
         return Err(SqlError::parameter("duplicates_report shows texts, and the column has sketches")
             .hint("Name a column of texts with text_column => '…'."));
     }
-    let given = form.of(call);
+    let given = form.bind(call);
     let how = how(given, &request.example)?;
     let asked = ReportArguments::new(given, &request.example)?;
 

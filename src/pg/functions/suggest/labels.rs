@@ -38,7 +38,7 @@ pub(super) struct Labels {
 impl Labels {
     /// Looks up the relation and its columns.
     pub(super) fn open(oid: pg_sys::Oid, request: &Request) -> Result<Self> {
-        let example = request.example.of("suggest_pairs", id_type(request)).at(Some(100.0));
+        let example = request.example.for_function("suggest_pairs", id_type(request)).at(Some(100.0));
         let hint = format!(
             "Begin with pairs to answer: CREATE TABLE answers AS SELECT left_id, right_id, NULL::boolean AS duplicate FROM {example};"
         );

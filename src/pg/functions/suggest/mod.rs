@@ -39,7 +39,7 @@ const COLUMNS: usize = 12;
 
 impl Suggestions {
     fn new(call: FunctionCall) -> Result<Self> {
-        let given = SUGGEST.of(call);
+        let given = SUGGEST.bind(call);
         let request = Request::of_any_id(given, SUGGEST)?;
         let labels: Option<pg_sys::Oid> = given.get(Argument::Labels);
         let labels = labels.map(|labels| Labels::open(labels, &request)).transpose()?;
@@ -58,7 +58,7 @@ impl Suggestions {
             rows.extend(with_labels.into_iter().map(|row| (row.advice, Some(row.estimate))));
         }
         rows.extend(advice.into_iter().map(|advice| (advice, None)));
-        let example = request.example.of("near_duplicates", id_type(&request));
+        let example = request.example.for_function("near_duplicates", id_type(&request));
         Ok(Self { rows: rows.into_iter(), example, nulls: [false; COLUMNS] })
     }
 
@@ -66,7 +66,7 @@ impl Suggestions {
     fn call(&self, advice: &Advice) -> String {
         let mut example = self.example.at(advice.threshold);
         if advice.method == "partial_duplicates" {
-            example = example.of("partial_duplicates", example.id_type.clone());
+            example = example.for_function("partial_duplicates", example.id_type.clone());
         } else if advice.method != "jaccard" {
             example = example.with("method", literal(advice.method));
         }

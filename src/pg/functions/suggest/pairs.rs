@@ -50,7 +50,7 @@ struct ChosenPairs {
 impl ChosenPairs {
     fn new(call: FunctionCall, form: FunctionForm) -> Result<Self> {
         let request = Request::new(call, form)?;
-        let given = form.of(call);
+        let given = form.bind(call);
         let wanted: i32 = given.get(Argument::Wanted).unwrap_or(100);
         let wanted = usize::try_from(wanted).ok().filter(|wanted| (1..=Proposals::MOST).contains(wanted));
         let Some(wanted) = wanted else {

@@ -54,8 +54,8 @@ impl Survey {
             error.hint(such_as(&example))
         })?;
         let sample = CallSample::new(&request.left, asked.and_then(NonZeroU64::new))?;
-        let sampled = sample.of(&request.left);
-        let (profile, _) = request.reading_of(&sampled).run(TextProfile::of)?;
+        let sampled = sample.narrow(&request.left);
+        let (profile, _) = request.reading_of(&sampled).run(TextProfile::read)?;
         let mut reading = request.reading_of(&sampled);
         let method = method(&profile)?;
         let (pairs, account) = reading.run(|reading| method.pairs(reading))?;
@@ -82,7 +82,7 @@ impl Survey {
     ) -> Result<Option<Shares>> {
         let documents = WholesAndParts::documents(&self.profile).min(self.documents[0]);
         let method = WholesAndParts::runs(documents);
-        let sampled = sample.at_most(documents).of(&request.left);
+        let sampled = sample.at_most(documents).narrow(&request.left);
         let mut reading = request.reading_of(&sampled);
         let (mut pairs, _) = reading.run(|reading| method.pairs(reading))?;
         let mut finished = reading.finish();

@@ -84,7 +84,7 @@ struct CheckedData {
 /// Checks every page.
 fn look(index: OpenIndex, seen: &mut CheckedData) -> Looked<()> {
     let directory = Directory::read(index);
-    let keys = ClassKeys::of(index, &directory.meta);
+    let keys = ClassKeys::open(index, &directory.meta);
     look_at_pending(index, &directory, &keys, seen)?;
     // On a standby, pending rows may have moved to a segment by now.
     let directory = Directory::read(index);
@@ -136,7 +136,7 @@ fn look_at_pending(
             }
             add_row(index, block, item.row, seen);
             if let Some(filter) = &mut seen.filter {
-                let marks = RowMarks::of(keys, &item, &mut posted);
+                let marks = RowMarks::new(keys, &item, &mut posted);
                 marks.each(|mark| filter.add(item.row.tid(), mark));
             }
         }

@@ -127,7 +127,7 @@ impl TableComparison {
                 // SAFETY: the caller's promise.
                 let StoredValue { flags, bytes } = unsafe { self.keys.keep(value)? };
                 let item = Item { row: HeapRow::new(tid, flags), bytes: &bytes };
-                let marks = RowMarks::of(&self.keys, &item, &mut self.posted);
+                let marks = RowMarks::new(&self.keys, &item, &mut self.posted);
                 let is_split = marks.split.is_some_and(|mark| self.filter.has(tid, mark));
                 marks.row.is_none_or(|mark| is_split || self.filter.has(tid, mark))
                     && marks.signatures.iter().all(|&signature| self.filter.has(tid, signature))

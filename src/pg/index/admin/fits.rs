@@ -15,7 +15,7 @@ sql_function! {
     neardup_signature_index_fits, pg_finfo_neardup_signature_index_fits, |call| {
         let ball = call.bytes(1).unwrap_or_default();
         let why = on_index(call, pg_sys::AccessShareLock, |UserIndex { index, .. }| {
-            let keys = ClassKeys::of(index, &Directory::read(index).meta);
+            let keys = ClassKeys::open(index, &Directory::read(index).meta);
             let why = match (&keys.sets, &keys.grams) {
                 (Some(sets), _) => sets.unfit(ball),
                 (None, Some(grams)) => grams.unfit(ball),

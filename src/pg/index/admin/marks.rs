@@ -27,7 +27,7 @@ pub(super) struct RowMarks<'a> {
 
 impl<'a> RowMarks<'a> {
     /// Returns the marks of an item.
-    pub(super) fn of(keys: &ClassKeys, item: &Item<'_>, posted: &'a mut Posted) -> Self {
+    pub(super) fn new(keys: &ClassKeys, item: &Item<'_>, posted: &'a mut Posted) -> Self {
         posted.signatures.clear();
         if item.row.has(HeapRow::NULL) {
             return Self { row: Some(NULL), split: None, signatures: &posted.signatures };

@@ -59,7 +59,7 @@ struct IndexCounts {
 fn count(index: OpenIndex, counts: &mut IndexCounts) -> Looked<()> {
     *counts = IndexCounts::default();
     let directory = Directory::read(index);
-    let keys = ClassKeys::of(index, &directory.meta);
+    let keys = ClassKeys::open(index, &directory.meta);
     let mut pages = PendingPages::all(index, &directory.meta);
     while let Some((block, contents)) = pages.next()? {
         for item in pending::items(index, block, &contents).filter(|item| !item.row.has(HeapRow::CONTINUED)) {
@@ -133,10 +133,10 @@ fn describe(index: OpenIndex, shows_values: bool) -> [Option<pg_sys::Datum>; COL
     let mut counts = IndexCounts::default();
     undisturbed(index, || count(index, &mut counts));
     let directory = Directory::read(index);
-    let keys = ClassKeys::of(index, &directory.meta);
+    let keys = ClassKeys::open(index, &directory.meta);
     let sum = |of: &dyn Fn(&Descriptor) -> u64| directory.segments.iter().map(of).sum::<u64>() as i64;
     let dead = sum(&|s| s.dead.into()) + counts.pending_dead;
-    let limit = StorageOptions::of(index).stop_limit();
+    let limit = StorageOptions::read(index).stop_limit();
     let mut frequent: Vec<_> = counts.frequent.iter().map(|(&signature, &rows)| (rows, signature)).collect();
     frequent.sort_unstable_by_key(|&(rows, signature)| (Reverse(rows), signature));
     let signature = |&(_, signature): &(u64, u64)| keys.shown(signature);

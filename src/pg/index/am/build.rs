@@ -124,7 +124,7 @@ impl Build {
     fn settle(&mut self) -> Result<()> {
         match &self.keys.sets {
             Some(sets) if sets.settled.is_none() => {
-                let settled = Settled::of(&sets.spec, TokenSample::new()?, None)?;
+                let settled = Settled::from_sample(&sets.spec, TokenSample::new()?, None)?;
                 self.settle_by(&settled)
             }
             _ => Ok(()),
@@ -134,7 +134,7 @@ impl Build {
     fn settle_by(&mut self, settled: &Settled) -> Result<()> {
         let (order, hash) = order::write(self.index, &settled.order, Logging::AtEnd)?;
         self.directory.meta = settled.put(self.directory.meta, order, hash);
-        self.keys = ClassKeys::of(self.index, &self.directory.meta);
+        self.keys = ClassKeys::open(self.index, &self.directory.meta);
         self.writer = Self::writer(self.index, &mut self.directory, &self.keys);
         Ok(())
     }
@@ -220,7 +220,7 @@ unsafe fn build_index(
         return Err(SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, message));
     }
     let mut directory = Directory::new(ClassKeys::choose(index)?);
-    let keys = ClassKeys::of(index, &directory.meta);
+    let keys = ClassKeys::open(index, &directory.meta);
     // SAFETY: the caller's promise.
     unsafe { refuse_useless(heap, info, &keys, index)? };
     // This page becomes block 0, the metapage. It is written again at the end.

@@ -41,7 +41,7 @@ pub(crate) unsafe extern "C-unwind" fn estimate(
                 return Ok(());
             }
             let relation = pg_sys::index_open(info.indexoid, pg_sys::NoLock as i32);
-            let known = IndexFacts::of(OpenIndex::new(relation), info.reltablespace);
+            let known = IndexFacts::read(OpenIndex::new(relation), info.reltablespace);
             let probe = best_probe(path, &known.keys);
             let order = (ordered && probe.is_none()).then(|| order_of(path, &known.keys));
             pg_sys::index_close(relation, pg_sys::NoLock as i32);

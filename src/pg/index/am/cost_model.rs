@@ -35,9 +35,9 @@ pub(super) enum Seen<T> {
 impl IndexFacts {
     /// # Safety
     /// The index is open.
-    pub(super) unsafe fn of(index: OpenIndex, tablespace: pg_sys::Oid) -> Self {
+    pub(super) unsafe fn read(index: OpenIndex, tablespace: pg_sys::Oid) -> Self {
         let directory = Directory::read(index);
-        let keys = ClassKeys::of(index, &directory.meta);
+        let keys = ClassKeys::open(index, &directory.meta);
         let mut page = PageCost { random: 0.0, sequential: 0.0 };
         // SAFETY: writes two numbers.
         unsafe {

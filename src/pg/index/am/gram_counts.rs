@@ -55,7 +55,7 @@ impl GramCounts {
     }
 
     /// Returns the count of a row.
-    pub(super) fn of(&self, row: u32) -> u16 {
+    pub(super) fn count(&self, row: u32) -> u16 {
         // Rows before the first have numbers that wrap around.
         self.counts.get(row.wrapping_sub(self.first) as usize).copied().unwrap_or(0)
     }
@@ -155,7 +155,7 @@ mod tests {
             }
             assert_eq!(reached, expected, "{least}");
             assert_eq!(plain.most, rows.most);
-            assert!((0..2100).all(|row| plain.of(row) == rows.of(row)), "{least}");
+            assert!((0..2100).all(|row| plain.count(row) == rows.count(row)), "{least}");
         }
     }
 }

@@ -44,7 +44,7 @@ pub(crate) unsafe extern "C-unwind" fn insert(
 /// `value` is of the type of the index's column.
 unsafe fn insert_value(index: OpenIndex, value: Option<pg_sys::Datum>, tid: u64) -> Result<()> {
     let directory = Directory::read(index);
-    let keys = ClassKeys::of(index, &directory.meta);
+    let keys = ClassKeys::open(index, &directory.meta);
     let mut grown = false;
     let mut known = Some(directory.meta);
     match value {

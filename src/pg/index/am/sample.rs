@@ -93,7 +93,7 @@ pub(super) unsafe fn settle(
         return Ok(None);
     }
     let rows = sample.all as f64 * pages as f64 / seen as f64;
-    Ok(Some(Settled::of(&keys.spec, sample.tokens, Some(rows))?))
+    Ok(Some(Settled::from_sample(&keys.spec, sample.tokens, Some(rows))?))
 }
 
 unsafe extern "C-unwind" fn add_row(

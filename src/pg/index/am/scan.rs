@@ -51,7 +51,7 @@ unsafe fn begin_scan(relation: pg_sys::Relation, keys: i32, orders: i32) -> pg_s
         );
         let state = Scan {
             index,
-            keys: ClassKeys::of(index, &Directory::read(index).meta),
+            keys: ClassKeys::open(index, &Directory::read(index).meta),
             probes: Vec::new(),
             ordered: OrderedScan::default(),
             memory,
@@ -124,7 +124,7 @@ unsafe fn prepare(scan: pg_sys::IndexScanDesc, state: &mut Scan) -> Result<()> {
         for order in keys((*scan).orderByData, (*scan).numberOfOrderBys) {
             orders.push(argument(order).map(|value| state.keys.target(value)).transpose()?);
         }
-        let stopped = StorageOptions::of(state.index).stop_limit() > 0;
+        let stopped = StorageOptions::read(state.index).stop_limit() > 0;
         state.ordered = OrderedScan::new(&state.keys, orders, state.probes.is_empty(), stopped)?;
     }
     state.probes.sort_by_key(Probe::effort);

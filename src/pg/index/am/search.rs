@@ -222,7 +222,7 @@ pub(super) fn some_rows(
 
 /// Returns the rows of each segment that have one of these signatures.
 fn candidates(index: OpenIndex, segments: &[Segment], signatures: &[u64]) -> Looked<Vec<RoaringBitmap>> {
-    let limit = StorageOptions::of(index).stop_limit();
+    let limit = StorageOptions::read(index).stop_limit();
     let mut rows = vec![RoaringBitmap::new(); segments.len()];
     for &signature in signatures {
         pgrx::check_for_interrupts!();

@@ -163,7 +163,7 @@ impl SegmentSearch<'_> {
     /// Gives the rows of a group that were reached to `each`, those that share most elements first.
     fn visit(&mut self, group: u32, least: u16, each: &mut dyn Taker) -> Looked<()> {
         let Self { probe, wanted, counts, reached, .. } = &*self;
-        let shared = |row: u32| counts.of(row);
+        let shared = |row: u32| counts.count(row);
         let most = reached.iter().map(|&row| shared(row)).max().unwrap_or(0);
         let mut with = or_raise(memory::filled(0_u32, usize::from(most) + 1, COLLECTING));
         reached.iter().for_each(|&row| with[usize::from(shared(row))] += 1);
@@ -182,11 +182,11 @@ impl SegmentSearch<'_> {
             let mut rows = std::mem::take(&mut self.rows);
             rows.clear();
             or_raise(memory::reserve(&mut rows, together as usize, COLLECTING));
-            let is_next = |&&row: &&u32| (low..=high).contains(&self.counts.of(row));
+            let is_next = |&&row: &&u32| (low..=high).contains(&self.counts.count(row));
             rows.extend(self.reached.iter().filter(is_next));
             rows.sort_unstable();
             for rows in rows.chunks(UNSETTLED) {
-                self.give(rows.iter().copied(), |counts, row| counts.of(row).into(), each)?;
+                self.give(rows.iter().copied(), |counts, row| counts.count(row).into(), each)?;
             }
             self.rows = rows;
             high = low - 1;

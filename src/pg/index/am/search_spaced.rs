@@ -29,7 +29,7 @@ impl SegmentSearch<'_> {
             let mut rows = std::mem::take(&mut self.rows);
             rows.clear();
             or_raise(memory::reserve(&mut rows, UNSETTLED, COLLECTING));
-            rows.extend(some.filter(|&row| self.counts.of(row) == 0));
+            rows.extend(some.filter(|&row| self.counts.count(row) == 0));
             self.give(rows.iter().copied(), |_, _| 0, each)?;
             self.rows = rows;
             if u64::from(step_of(best)) > self.greatest {

@@ -159,7 +159,7 @@ impl ValueLists {
     ) -> Looked<Self> {
         let mut classes = Vec::new();
         signatures(sketch, |signature| classes.push(signature >> (u64::BITS - BITS)));
-        let limit = Some(StorageOptions::of(index).stop_limit()).filter(|&limit| limit > 0);
+        let limit = Some(StorageOptions::read(index).stop_limit()).filter(|&limit| limit > 0);
         let enough = match sought.more {
             More::Nothing | More::Some if limit.is_none() => (sought.most as usize).saturating_add(1 + EXTRA),
             _ => classes.len(),

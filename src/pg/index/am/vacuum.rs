@@ -59,7 +59,7 @@ pub(crate) unsafe extern "C-unwind" fn bulk_delete(
 fn mark(index: OpenIndex, is_dead: &mut dyn FnMut(HeapRow) -> bool) -> [u64; 2] {
     let maintenance = Maintenance::begin(index);
     let directory = Directory::read(index);
-    let keys = ClassKeys::of(index, &directory.meta);
+    let keys = ClassKeys::open(index, &directory.meta);
     let (mut alive, mut marked) = (0, 0);
     let mut pages = PendingPages::all(index, &directory.meta);
     while let Some([living, _, flagged]) = sure(index, pages.mark_next(&mut *is_dead)) {
@@ -146,7 +146,7 @@ pub(crate) fn sweep(index: OpenIndex, _right: &Maintenance) -> u32 {
 
 /// Returns the blocks that can be reached from the metapage, and block 0 itself.
 pub(crate) fn used(index: OpenIndex, directory: &Directory) -> RoaringBitmap {
-    let keys = ClassKeys::of(index, &directory.meta);
+    let keys = ClassKeys::open(index, &directory.meta);
     let mut used = RoaringBitmap::from_iter([0]);
     if keys.sets.is_some() {
         used.extend(order::blocks(index, &directory.meta));

@@ -110,7 +110,7 @@ bytes! {
         next: u32,
         /// Zero.
         unused: u32,
-        /// A [`Kind`].
+        /// A [`PageKind`].
         kind: u8,
         /// [`VERSION`].
         version: u8,

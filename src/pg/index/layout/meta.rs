@@ -44,11 +44,11 @@ impl Directory {
 
     /// Reads the directory.
     pub(crate) fn read(index: OpenIndex) -> Self {
-        Self::of(index, &index.read(0))
+        Self::read_page(index, &index.read(0))
     }
 
     /// Reads the directory from the locked metapage.
-    pub(crate) fn of(index: OpenIndex, page: &LockedPage) -> Self {
+    pub(crate) fn read_page(index: OpenIndex, page: &LockedPage) -> Self {
         let contents = page.contents();
         if page.kind().is_none() && !page.is_new() && page.tail().version != VERSION {
             unlike(index, "pages", page.tail().version.into(), VERSION.into());
@@ -108,7 +108,7 @@ impl Directory {
     /// Changes the directory on the metapage; a directory that stays as it was is not written.
     pub(crate) fn update<T>(index: OpenIndex, change: impl FnOnce(&mut Self) -> T) -> T {
         let page = index.write(0);
-        let mut directory = Self::of(index, &page);
+        let mut directory = Self::read_page(index, &page);
         let before = directory.clone();
         let result = change(&mut directory);
         if directory != before {

@@ -18,7 +18,7 @@ use neardup_core::text;
 impl ClassKeys {
     /// Returns the settings of a new index, for its metapage.
     pub(crate) fn choose(index: OpenIndex) -> Result<Meta> {
-        let class = OperatorClass::of(index)?;
+        let class = OperatorClass::read(index)?;
         if class.is_of_sets() {
             return sets::choose::choose(index, class);
         }
@@ -32,7 +32,7 @@ impl ClassKeys {
         if !class.has_sketches() {
             return Ok(meta);
         }
-        let (options, storage) = (ClassOptions::of(index), StorageOptions::of(index));
+        let (options, storage) = (ClassOptions::read(index), StorageOptions::read(index));
         let k = checks::k(options.k.into())?.into();
         let (tokenizer, seed) = (options.source(), i64::from(options.seed));
         let meta = Meta { k, tokenizer, text_version: text::VERSION, seed: seed.cast_unsigned(), ..meta };

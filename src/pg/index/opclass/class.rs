@@ -83,7 +83,7 @@ impl OperatorClass {
     }
 
     /// Finds the class of an index by its support function.
-    pub(crate) fn of(index: OpenIndex) -> Result<Self> {
+    pub(crate) fn read(index: OpenIndex) -> Result<Self> {
         // SAFETY: an open index.
         let function = unsafe { pg_sys::index_getprocid(index.relation(), 1, 1) };
         class_of(function).ok_or_else(|| {

@@ -45,7 +45,7 @@ const PER_ITEM: usize = (CONTENTS - Item::HEAD) / 8;
 
 impl ClassKeys {
     /// Returns the keys of an existing index.
-    pub(crate) fn of(index: OpenIndex, meta: &Meta) -> Self {
+    pub(crate) fn open(index: OpenIndex, meta: &Meta) -> Self {
         let Some(class) = OperatorClass::from_number(meta.class.into()) else {
             index.corrupted(0, "the operator class is unknown");
         };
@@ -78,11 +78,12 @@ impl ClassKeys {
             index.corrupted(0, "the metapage says another operator class than the index has");
         }
         let contradiction = || -> ! { index.corrupted(0, "the options of the index contradict one another") };
-        let sets =
-            class.is_of_sets().then(|| SetKeys::of(index, class, meta).unwrap_or_else(|| contradiction()));
-        let runs =
-            (class == OperatorClass::TextRuns).then(|| RunKeys::of(meta).unwrap_or_else(|| contradiction()));
-        let grams = class.is_of_grams().then(|| GramKeys::of(meta).unwrap_or_else(|| contradiction()));
+        let sets = class
+            .is_of_sets()
+            .then(|| SetKeys::from_meta(index, class, meta).unwrap_or_else(|| contradiction()));
+        let runs = (class == OperatorClass::TextRuns)
+            .then(|| RunKeys::from_meta(meta).unwrap_or_else(|| contradiction()));
+        let grams = class.is_of_grams().then(|| GramKeys::from_meta(meta).unwrap_or_else(|| contradiction()));
         let keys = Self {
             class,
             meta: *meta,
@@ -119,7 +120,7 @@ impl ClassKeys {
     /// Returns the keys of the index as it is now, if the order of tokens was settled after `self`
     /// was read. Otherwise returns None.
     pub(crate) fn now(&self, index: OpenIndex, meta: &Meta) -> Option<Self> {
-        (self.meta.order != meta.order).then(|| Self::of(index, meta))
+        (self.meta.order != meta.order).then(|| Self::open(index, meta))
     }
 
     fn source(&self) -> Option<SketchSource> {

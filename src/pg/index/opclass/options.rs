@@ -32,7 +32,7 @@ pub(crate) struct StorageOptions {
 impl StorageOptions {
     /// The threshold of an index that gives none.
     const NO_THRESHOLD: f64 = 0.0;
-    /// The limit of an index that gives none: [`Options::pending_limit`].
+    /// The limit of an index that gives none: [`StorageOptions::pending_limit`].
     const NO_LIMIT: i32 = 0;
     const DEFAULT: Self = Self {
         vl_len_: 0,
@@ -43,7 +43,7 @@ impl StorageOptions {
     };
 
     /// Returns the storage parameters of an index.
-    pub(crate) fn of(index: OpenIndex) -> Self {
+    pub(crate) fn read(index: OpenIndex) -> Self {
         // SAFETY: an open relation; its options, if it has any, were made by `parse`.
         unsafe {
             let options: *const Self = (*index.relation()).rd_options.cast();
@@ -83,7 +83,7 @@ impl StorageOptions {
 pub(crate) fn pending_pages(index: OpenIndex) -> u64 {
     // SAFETY: an open index has its row of pg_index.
     let is_of_constraint = unsafe { (*(*index.relation()).rd_index).indisexclusion };
-    let kilobytes = StorageOptions::of(index).pending_limit(is_of_constraint);
+    let kilobytes = StorageOptions::read(index).pending_limit(is_of_constraint);
     (u64::from(kilobytes) << 10).div_ceil(PAGE as u64).max(1)
 }
 
@@ -194,7 +194,7 @@ pub(crate) struct ClassOptions {
 
 impl ClassOptions {
     /// Returns the options of an index.
-    pub(crate) fn of(index: OpenIndex) -> Self {
+    pub(crate) fn read(index: OpenIndex) -> Self {
         // SAFETY: an open index of one column, whose class has the options that `declare` declares,
         // so there is always a struct of options.
         unsafe {
@@ -299,7 +299,7 @@ pub(super) fn refuse_storage_parameters(
     what: &str,
     example: &str,
 ) -> Result<()> {
-    let storage = StorageOptions::of(index);
+    let storage = StorageOptions::read(index);
     let name = class.name();
     if storage.threshold().is_some() {
         return Err(SqlError::parameter(format!("{name} has no storage parameter threshold")).hint(format!(
@@ -312,7 +312,7 @@ pub(super) fn refuse_storage_parameters(
 /// Fails if an index of this class, which loses no answers, has a limit for signatures.
 pub(super) fn refuse_stop_limit(index: OpenIndex, class: OperatorClass) -> Result<()> {
     let name = class.name();
-    if StorageOptions::of(index).stop_limit() > 0 {
+    if StorageOptions::read(index).stop_limit() > 0 {
         return Err(SqlError::parameter(format!(
             "{name} has no storage parameter stop_signature_limit: it would lose answers"
         ))

@@ -208,7 +208,7 @@ impl OpenIndex {
         // SAFETY: the buffer's own page, locked for writing, of a relation that no other backend
         // sees.
         unsafe {
-            Image::of(page.start()).fill(contents);
+            Image::at(page.start()).fill(contents);
             pg_sys::MarkBufferDirty(page.buffer);
         }
     }

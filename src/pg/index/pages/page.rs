@@ -105,19 +105,19 @@ impl Image<'_> {
     ///
     /// # Safety
     /// `start` is a page that no other backend reads or writes.
-    pub(crate) unsafe fn of(start: pg_sys::Page) -> Self {
+    pub(crate) unsafe fn at(start: pg_sys::Page) -> Self {
         Self { start: start.cast(), page: PhantomData }
     }
 
     /// Initialises a new page.
     ///
     /// # Safety
-    /// As in [`Self::of`].
+    /// As in [`Self::at`].
     pub(crate) unsafe fn initialised(start: pg_sys::Page, tail: Tail) -> Self {
         // SAFETY: the caller's promise.
         unsafe { pg_sys::PageInit(start, PAGE, Tail::SIZE) };
         // SAFETY: as above.
-        let mut image = unsafe { Self::of(start) };
+        let mut image = unsafe { Self::at(start) };
         image.set_tail(tail);
         image
     }

@@ -30,7 +30,7 @@ impl<'a> Record<'a> {
         // its page that lives as long as the record.
         unsafe {
             let copy = pg_sys::GenericXLogRegisterBuffer(self.state, page.buffer, 0);
-            change(&mut Image::of(copy));
+            change(&mut Image::at(copy));
         }
     }
 
@@ -89,7 +89,7 @@ impl Drop for Record<'_> {
 pub(crate) enum Logging {
     /// Each page is logged when it is written.
     Now,
-    /// All pages are logged by [`Index::log_all`].
+    /// All pages are logged by [`OpenIndex::log_all`].
     AtEnd,
 }
 

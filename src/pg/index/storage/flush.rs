@@ -34,10 +34,10 @@ impl Maintenance {
         if meta.head == NONE || meta.head == meta.tail {
             return Ok(());
         }
-        let mut keys = ClassKeys::of(index, &meta);
+        let mut keys = ClassKeys::open(index, &meta);
         let settled = settle(index, &meta, &keys)?;
         if let Some(settled) = &settled {
-            keys = ClassKeys::of(index, settled);
+            keys = ClassKeys::open(index, settled);
         }
         let mut writer = SegmentWriter::new(index, Logging::Now, self.reserve(), keys.layout(), budget() / 4);
         let mut sorter = PairSorter::new(budget() / 2);
@@ -114,7 +114,7 @@ fn settle(index: OpenIndex, meta: &Meta, keys: &ClassKeys) -> Result<Option<Meta
             }
         }
     }
-    let settled = Settled::of(&sets.spec, sample, None)?;
+    let settled = Settled::from_sample(&sets.spec, sample, None)?;
     let (order, hash) = order::write(index, &settled.order, Logging::Now)?;
     Ok(Some(settled.put(*meta, order, hash)))
 }

@@ -154,7 +154,7 @@ impl Maintenance {
 
     fn merge(&self, directory: &Directory, chosen: &[Descriptor]) -> Result<()> {
         let index = self.index;
-        let keys = ClassKeys::of(index, &directory.meta);
+        let keys = ClassKeys::open(index, &directory.meta);
         let reading = index.in_bulk();
         let by_groups = keys.layout().pieces == Pieces::Grouped;
         let mut writer = SegmentWriter::new(index, Logging::Now, self.reserve(), keys.layout(), budget() / 4);

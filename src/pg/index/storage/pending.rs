@@ -90,7 +90,7 @@ fn put(image: &mut Image<'_>, used: usize, item: Item<'_>) {
 /// changed meanwhile, returns the current metapage instead.
 fn grow(index: OpenIndex, seen: &Meta, item: Option<Item<'_>>) -> Result<(), Meta> {
     let metapage = index.write(0);
-    let mut now = Directory::of(index, &metapage);
+    let mut now = Directory::read_page(index, &metapage);
     if (now.meta.tail, now.meta.tail_sequence) != (seen.tail, seen.tail_sequence) {
         return Err(now.meta);
     }

@@ -107,7 +107,7 @@ const CARRIED: StepCost = StepCost { row: 1.2e-6, byte: 3.0e-9 };
 const SERVED: StepCost = StepCost { row: 1.6e-6, byte: 4.0e-9 };
 
 impl StepCost {
-    fn of(&self, (rows, bytes): (f64, f64)) -> f64 {
+    fn seconds(&self, (rows, bytes): (f64, f64)) -> f64 {
         self.row * rows + self.byte * bytes
     }
 }
@@ -202,7 +202,7 @@ fn here(of: &Flow) -> NodeWork {
     NodeWork {
         documents: whole(of.documents),
         disk: whole(Flow::stored(&written[..5])),
-        seconds: sets + ranks + groups + join + compare + HERE.of(Flow::sum(&written)),
+        seconds: sets + ranks + groups + join + compare + HERE.seconds(Flow::sum(&written)),
         ..NodeWork::default()
     }
 }
@@ -226,16 +226,16 @@ fn servers(of: &Flow, shares: &[f64]) -> Vec<NodeWork> {
         seconds: sets
             + ranks
             + groups
-            + CARRIED.of(of.texts)
-            + CARRIED.of(to_servers)
-            + CARRIED.of(from_servers),
+            + CARRIED.seconds(of.texts)
+            + CARRIED.seconds(to_servers)
+            + CARRIED.seconds(from_servers),
     };
     let server = |share: &f64| NodeWork {
         documents: whole(of.documents * share),
         sent: whole(of.texts.1 * share + from_servers.1 / nodes),
         received: whole(to_servers.1 / nodes),
         disk: whole(Flow::stored(&[of.sets, of.members, of.routes, of.candidates, of.halves]) / nodes),
-        seconds: (join + compare + SERVED.of(to_servers)) / nodes,
+        seconds: (join + compare + SERVED.seconds(to_servers)) / nodes,
     };
     [coordinator].into_iter().chain(shares.iter().map(server)).collect()
 }
@@ -254,7 +254,7 @@ fn citus(of: &Flow, shares: &[(f64, f64)]) -> Vec<NodeWork> {
         sent: whole((of.sets.1 * documents + later * tables) * (1.0 - tables)),
         received: whole(of.sets.1 * (1.0 - documents) * tables + later * (1.0 - tables) * tables),
         disk: whole(stored * tables),
-        seconds: sets * documents + (groups + join + compare + ranks + CITUS.of(written)) * tables,
+        seconds: sets * documents + (groups + join + compare + ranks + CITUS.seconds(written)) * tables,
     };
     [coordinator].into_iter().chain(shares.iter().map(node)).collect()
 }

@@ -2,7 +2,7 @@
 //! does, without a server.
 //!
 //! A call is a sequence of transactions. Each of them collects its knowledge in a
-//! [`State`](state::State), [`plan`](plan::plan) derives [`Step`](step::Step)s from it, and
+//! [`CallFacts`](state::CallFacts), [`plan`](plan::plan) derives [`CallStep`](step::CallStep)s from it, and
 //! `src/pg/into` executes them. Some steps report facts on which later steps depend. A plan ends
 //! with the first such step, and then planning continues with the new facts; or it ends with the
 //! last step of the transaction. [`Turns`](neardup_core::turns::Turns) refuses to continue if a

@@ -23,9 +23,9 @@ pub struct CallRequest {
     pub clusters: bool,
     /// True if clusters are computed where the pairs are, by stars.
     pub by_stars: bool,
-    /// True if the comparison of two sets depends on [`Table::Ranks`].
+    /// True if the comparison of two sets depends on [`WorkingTable::Ranks`].
     pub compares_by_ranks: bool,
-    /// The approximate number of bytes of sets that may be in [`Table::Halves`], if this is more
+    /// The approximate number of bytes of sets that may be in [`WorkingTable::Halves`], if this is more
     /// than the number of bytes of all sets.
     pub allowance: i64,
 }

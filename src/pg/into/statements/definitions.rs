@@ -27,7 +27,7 @@ pub(crate) enum Distribution {
 
 impl Distribution {
     /// Returns how the rows of a table are distributed over these nodes.
-    pub(crate) fn of(table: WorkingTable, nodes: Nodes<'_>) -> Self {
+    pub(crate) fn for_table(table: WorkingTable, nodes: Nodes<'_>) -> Self {
         let is_large = matches!(
             table,
             WorkingTable::Sets

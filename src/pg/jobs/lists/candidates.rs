@@ -84,7 +84,7 @@ impl<'a> CandidateIds<'a> {
             rows.clear();
             let mut known = true;
             for &n in same {
-                match partners.of(n as usize) {
+                match partners.for_document(n as usize) {
                     Some(of) => memory::extend(&mut rows, of, DOING)?,
                     None => known = false,
                 }

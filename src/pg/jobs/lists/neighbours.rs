@@ -155,7 +155,7 @@ impl Neighbours {
             reading.batch_bytes = BATCH;
             reading.read(|batch| {
                 batch.share_out(&mut matches, |matches, row, document, stop| {
-                    matcher.find(row, document, partners.of(row as usize), matches, stop)
+                    matcher.find(row, document, partners.for_document(row as usize), matches, stop)
                 })?;
                 for matches in &mut matches {
                     for (other, changed, similarity) in matches.found.drain(..) {

@@ -133,7 +133,7 @@ fn freeze(outliners: &mut [Digester], bounds: &Bounds, executor: &dyn Executor) 
     executor::one(executor, &mut made, |(counts, tokens), stop| {
         let mut all = Digester::no_counts();
         counts.iter_mut().try_for_each(|counts| all.absorb(counts, stop))?;
-        *tokens = Some(TokenOrder::of(&mut all, stop)?);
+        *tokens = Some(TokenOrder::from_counts(&mut all, stop)?);
         Ok(())
     })?;
     let order = OutlineOrder { tokens: made.1.ok_or(Error::Stopped)?, words };

@@ -56,7 +56,7 @@ pub(crate) fn search(
             let id = ids.get(place as usize % BLOCK).ok_or_else(|| damaged("an id is missing"))?;
             // SAFETY: a text.
             let id = encoding::to_utf8(unsafe { varlena_bytes(*id) })?;
-            others.add(&id.ok_or_else(|| damaged("an id is no text"))?, partners.of(next))?;
+            others.add(&id.ok_or_else(|| damaged("an id is no text"))?, partners.for_document(next))?;
             next += 1;
         }
         Ok(())

@@ -97,7 +97,7 @@ pub struct JobFacts {
     pub contents: Option<KnownRows>,
     /// The number of changed rows that were taken.
     pub rows: Option<i64>,
-    /// The number of rows that had been seen before, counted up to [`Batch::limit`].
+    /// The number of rows that had been seen before, counted up to [`RowBatch::limit`].
     pub known: Option<i64>,
     /// The pairs that were removed.
     pub removed: Option<Removed>,
@@ -180,7 +180,7 @@ pub struct RowBatch {
     pub rows: i64,
     /// True if the batch consists of all existing rows, and no row was known before.
     pub everything: bool,
-    /// The number of known rows, counted up to [`Batch::limit`], because only the ratio matters.
+    /// The number of known rows, counted up to [`RowBatch::limit`], because only the ratio matters.
     pub known: i64,
     /// True if so much has changed that clusters are rebuilt.
     pub most: bool,

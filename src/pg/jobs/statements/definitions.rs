@@ -81,12 +81,13 @@ impl JobTable {
 
     /// Returns the form of the table, of which only the types of the ids differ from job to job.
     pub(crate) fn form(self) -> TableForm {
-        const PAIRS: &[IndexForm] = &[IndexForm::key(&["left_id", "right_id"]), IndexForm::of(&["right_id"])];
+        const PAIRS: &[IndexForm] =
+            &[IndexForm::key(&["left_id", "right_id"]), IndexForm::with_keys(&["right_id"])];
         const CLUSTERS: &[IndexForm] =
-            &[IndexForm::key(&["id", "cluster_id"]), IndexForm::of(&["cluster_id"])];
+            &[IndexForm::key(&["id", "cluster_id"]), IndexForm::with_keys(&["cluster_id"])];
         const STATE: &[IndexForm] = &[
             IndexForm { rows: IndexedRows::Null("change"), ..IndexForm::key(&["id"]) },
-            IndexForm { rows: IndexedRows::NotNull("change"), ..IndexForm::of(&["change", "id"]) },
+            IndexForm { rows: IndexedRows::NotNull("change"), ..IndexForm::with_keys(&["change", "id"]) },
         ];
         const LISTS: &[IndexForm] = &[IndexForm::key(&["segment", "kind", "part"])];
         const HASHES: &[IndexForm] = &[IndexForm::key(&["id"])];

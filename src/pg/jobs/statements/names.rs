@@ -4,7 +4,7 @@ use pgrx::pg_sys::{self, Oid};
 
 use crate::pg::jobs::job::LockedRelation;
 use crate::pg::jobs::settings::{Columns, Settings};
-use crate::pg::jobs::tables::all::Tables;
+use crate::pg::jobs::tables::all::JobTables;
 use crate::pg::procedure::supplied_rows::supplied;
 use crate::pg::query::as_user::INTERNAL;
 use crate::pg::query::citus::is_spread;
@@ -23,7 +23,7 @@ pub(crate) struct Names {
     /// The name of the id column, quoted for SQL text.
     pub id_column: String,
     /// The tables of the job.
-    pub tables: Tables,
+    pub tables: JobTables,
     /// The last argument of internal functions, with a leading comma.
     pub internal: String,
     /// The arguments of the join.
@@ -55,7 +55,7 @@ impl Names {
         settings: &Settings,
         columns: &Columns<'_>,
         clustering: ClusteringArguments,
-        tables: Tables,
+        tables: JobTables,
     ) -> Result<Self> {
         let docs = &job.relation;
         let (id, content, name) = (id_expression(columns)?, content(columns)?, &docs.qualified);

@@ -26,7 +26,7 @@ pub(crate) fn look(work: &mut RefreshWork<'_>) -> Result<()> {
 /// change was recorded without its id.
 fn is_still_told(work: &RefreshWork<'_>) -> Result<bool> {
     let RefreshWork { job, settings, seen, .. } = work;
-    let same = definition::of(job)?.if_told(settings) == *seen;
+    let same = definition::read(job)?.if_told(settings) == *seen;
     Ok(same && !job.registry.is_unnoted(job.relation.oid)?)
 }
 

@@ -6,7 +6,7 @@ use pgrx::{PgLogLevel, PgSqlErrorCode};
 use super::work::RefreshWork;
 use crate::pg::jobs::home;
 use crate::pg::jobs::statements::{definitions, rows};
-use crate::pg::jobs::tables::all::Tables;
+use crate::pg::jobs::tables::all::JobTables;
 use crate::pg::query::as_user::as_user;
 use crate::pg::query::names::type_name;
 use crate::pg::server::error::Result;
@@ -42,7 +42,7 @@ pub(crate) fn retype(work: &mut RefreshWork<'_>) -> Result<()> {
         format!("ids of {shown} are of type {} now: all of its pairs are made anew", type_name(id_type));
     ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "neardup")
         .report(PgLogLevel::NOTICE);
-    let tables = Tables::open(work.entry, shown, relation.owner)?;
+    let tables = JobTables::open(work.entry, shown, relation.owner)?;
     tables.check(shown, id_type)?;
     work.names.tables = tables;
     work.state.emptied();
@@ -89,6 +89,6 @@ pub(crate) fn move_hashes(work: &mut RefreshWork<'_>) -> Result<()> {
 
 /// Analyzes the tables.
 pub(crate) fn analyze(work: &mut RefreshWork<'_>) -> Result<()> {
-    let Tables { pairs, clusters, state, .. } = &work.names.tables;
+    let JobTables { pairs, clusters, state, .. } = &work.names.tables;
     definitions::analyze([state, pairs, clusters]).run().map(|_| ())
 }

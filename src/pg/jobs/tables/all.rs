@@ -16,7 +16,7 @@ use crate::pg::server::error::{Result, SqlError};
 
 /// All tables of a job.
 #[derive(Debug)]
-pub(crate) struct Tables {
+pub(crate) struct JobTables {
     /// The pairs.
     pub pairs: Table,
     /// The clusters.
@@ -30,7 +30,7 @@ pub(crate) struct Tables {
     pub lists: Option<Table>,
 }
 
-impl Tables {
+impl JobTables {
     /// Locks the tables of a job, all of which must belong to `owner`.
     pub(crate) fn open(entry: &JobEntry, docs: &str, owner: Oid) -> Result<Self> {
         let mut missing = Vec::new();

@@ -20,7 +20,7 @@ impl BallCall {
     ///
     /// # Safety
     /// The arguments of an expression of the planner.
-    pub(crate) unsafe fn of(arguments: *mut pg_sys::List) -> Option<Self> {
+    pub(crate) unsafe fn parse(arguments: *mut pg_sys::List) -> Option<Self> {
         // SAFETY: the caller's promise.
         unsafe {
             let arguments = PgList::<pg_sys::Node>::from_pg(arguments);
@@ -41,7 +41,7 @@ impl BallCall {
     /// all its other arguments are constants.
     ///
     /// # Safety
-    /// As for [`BallCall::of`].
+    /// As for [`BallCall::parse`].
     pub(crate) unsafe fn made_of(&self) -> Option<(*mut pg_sys::FuncExpr, *mut pg_sys::Node)> {
         // SAFETY: the caller's promise; a node of this tag is of this type.
         unsafe {

@@ -45,7 +45,7 @@ pub(crate) unsafe fn of_comparison(
 ) -> Option<f64> {
     // SAFETY: the caller's promise; pull_varnos takes what the planner has.
     unsafe {
-        let call = BallCall::of(arguments)?;
+        let call = BallCall::parse(arguments)?;
         let of_value = 30.0 + 2.0 * length(root, call.row);
         let is_stable = !root.is_null() && pg_sys::pull_varnos(root, call.ball).is_null();
         Some(if is_stable { of_value } else { of_value + 600.0 + 2.0 * length(root, call.ball) })

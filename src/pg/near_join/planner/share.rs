@@ -60,7 +60,7 @@ impl ValueSample {
     ///
     /// # Safety
     /// The planner's state, and an operator of a condition with its arguments.
-    pub(crate) unsafe fn of(
+    pub(crate) unsafe fn new(
         root: *mut pg_sys::PlannerInfo,
         operator: pg_sys::Oid,
         collation: pg_sys::Oid,
@@ -68,7 +68,7 @@ impl ValueSample {
     ) -> Option<Self> {
         // SAFETY: the caller's promise; the function of an operator takes its arguments.
         unsafe {
-            let condition = BallCall::of(arguments)?;
+            let condition = BallCall::parse(arguments)?;
             // Anybody may give this estimate to an operator; only a superuser makes functions in C.
             if !symbol(pg_sys::get_opcode(operator))?.starts_with(b"neardup_") {
                 return None;
@@ -78,10 +78,10 @@ impl ValueSample {
                 return None;
             }
             let made = condition.made_of();
-            let rows = ColumnSample::of(root, condition.row)?;
+            let rows = ColumnSample::of_expression(root, condition.row)?;
             let of_column = match made {
                 Some((_, document)) if has_variables(root, document) => {
-                    Some(ColumnSample::of(root, document)?)
+                    Some(ColumnSample::of_expression(root, document)?)
                 }
                 _ if has_variables(root, condition.ball) => return None,
                 _ => None,

@@ -34,7 +34,7 @@ pub(crate) unsafe fn tell(root: *mut pg_sys::PlannerInfo, arguments: *mut pg_sys
     // SAFETY: the caller's promise; a node of this tag is of this type.
     unsafe {
         let statement = pg_sys::GetCurrentStatementStartTimestamp();
-        let Some(call) = BallCall::of(arguments).filter(|_| TOLD.get() != statement) else { return };
+        let Some(call) = BallCall::parse(arguments).filter(|_| TOLD.get() != statement) else { return };
         let query = pg_sys::estimate_expression_value(root, call.ball);
         if (*query).type_ != pg_sys::NodeTag::T_Const || (*query.cast::<pg_sys::Const>()).constisnull {
             return;
@@ -99,7 +99,7 @@ unsafe fn is_shorter(root: *mut pg_sys::PlannerInfo, ball: &SetBall<'_>, row: *m
     parameters.measure == Measure::Containment
         && is_text
         // SAFETY: the caller's promise.
-        && unsafe { ColumnSample::of(root, row) }.is_some_and(|column| ball.bytes() < column.median_length())
+        && unsafe { ColumnSample::of_expression(root, row) }.is_some_and(|column| ball.bytes() < column.median_length())
 }
 
 /// Returns the number of tokens of a query for runs.

@@ -40,7 +40,10 @@ impl ColumnSample {
     ///
     /// # Safety
     /// The planner's state, and an expression of it.
-    pub(super) unsafe fn of(root: *mut pg_sys::PlannerInfo, node: *mut pg_sys::Node) -> Option<Self> {
+    pub(super) unsafe fn of_expression(
+        root: *mut pg_sys::PlannerInfo,
+        node: *mut pg_sys::Node,
+    ) -> Option<Self> {
         // SAFETY: the caller's promise.
         unsafe {
             if let Some(column) = Self::known(root, node, true) {
@@ -57,7 +60,7 @@ impl ColumnSample {
     }
 
     /// # Safety
-    /// As for [`Column::of`].
+    /// As for [`ColumnSample::of_expression`].
     unsafe fn known(
         root: *mut pg_sys::PlannerInfo,
         node: *mut pg_sys::Node,

@@ -112,7 +112,7 @@ struct ComparedValue {
 impl ComparedValue {
     /// # Safety
     /// A node of the planner.
-    unsafe fn of(node: *mut pg_sys::Node) -> Option<Self> {
+    unsafe fn parse(node: *mut pg_sys::Node) -> Option<Self> {
         // SAFETY: the caller's promise; a node of a tag is of its type.
         unsafe {
             let (function, arguments, collation) = match (*node).type_ {
@@ -129,7 +129,7 @@ impl ComparedValue {
             if function == pg_sys::Oid::from(pg_sys::F_FLOAT8MI) {
                 let [first, second] = two(arguments)?;
                 let from = number(first)?;
-                return Self::of(second)
+                return Self::parse(second)
                     .filter(|of| of.from.is_none())
                     .map(|of| Self { from: Some(from), ..of });
             }
@@ -183,14 +183,14 @@ unsafe fn in_ball(node: *mut pg_sys::Node) -> Option<*mut pg_sys::Node> {
             (pg_sys::F_FLOAT8LT, true) | (pg_sys::F_FLOAT8GT, false) => |value, limit| value < limit,
             _ => return None,
         };
-        let measured = ComparedValue::of(measured)?;
+        let measured = ComparedValue::parse(measured)?;
         let passes = |similarity: f64| compare(measured.value(similarity), limit);
         if compare(measured.farthest(), limit) {
             return None;
         }
         let least = least(passes)?;
-        let call = BallCall::of(measured.arguments)?;
-        let (ball, radius) = Ball::of(call.ball)?;
+        let call = BallCall::parse(measured.arguments)?;
+        let (ball, radius) = Ball::parse_comparison(call.ball)?;
         let ball = ball.with(if measured.is_distance { least.max(radius) } else { least })?;
         let operator = operator_of(&measured, pg_sys::exprType(call.ball))?;
         let bool_type = pg_sys::BOOLOID;
@@ -234,7 +234,7 @@ impl Ball {
     ///
     /// # Safety
     /// A ball, as an expression of the planner.
-    unsafe fn of(node: *mut pg_sys::Node) -> Option<(Self, f64)> {
+    unsafe fn parse_comparison(node: *mut pg_sys::Node) -> Option<(Self, f64)> {
         // SAFETY: the caller's promise; a node of a tag is of its type.
         unsafe {
             let (ball, similarity) = match (*node).type_ {
@@ -264,7 +264,7 @@ impl Ball {
     /// Returns the ball with another least similarity.
     ///
     /// # Safety
-    /// A ball that [`Ball::of`] returned.
+    /// A ball that [`Ball::parse_comparison`] returned.
     unsafe fn with(self, least: f64) -> Option<*mut pg_sys::Node> {
         // SAFETY: the caller's promise; we may change the copies that we made.
         unsafe {

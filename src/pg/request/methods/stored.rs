@@ -18,7 +18,7 @@ use neardup_core::sketches::stored::SketchKind;
 pub(crate) fn kind_of<'a>(
     columns: &[(&'a UserColumn, &'a UserColumn)],
 ) -> Result<Option<(SketchKind, &'a UserColumn)>> {
-    let kind = |column: &UserColumn| ColumnContent::of(column.base_type).sketches();
+    let kind = |column: &UserColumn| ColumnContent::for_type(column.base_type).sketches();
     let Some(&(_, first)) = columns.first() else { return Ok(None) };
     if let Some((_, other)) = columns.iter().find(|(_, column)| kind(column) != kind(first)) {
         let [a, b] =

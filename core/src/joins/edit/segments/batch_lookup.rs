@@ -168,7 +168,7 @@ impl PieceIndex {
         /// With up to 2^12 entries, the order of the lookups does not matter.
         const SMALL: u32 = 12;
         let Looks { looks, other, windows, seen, .. } = looks;
-        let following = Following::of(self.shape);
+        let following = Following::for_shape(self.shape);
         self.retain(looks, stop)?;
         let bits = radix::telling_bits(self.entries.len() >> SMALL, u32::BITS);
         let from = u32::BITS - bits;

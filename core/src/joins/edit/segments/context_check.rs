@@ -62,7 +62,7 @@ impl Following {
     /// Returns the condition for pieces of this shape, or `None` if it takes two edits to change a
     /// piece. After such pieces there may be three edits in the next piece, and then too many
     /// characters look alike.
-    pub(super) fn of(shape: Shape) -> Option<Self> {
+    pub(super) fn for_shape(shape: Shape) -> Option<Self> {
         let length = shape.length() as u32;
         // One more character is read, because the edit may add one to the other text.
         let alike = length.min(CHARACTERS - 1);
@@ -116,7 +116,7 @@ mod tests {
                 codes.from(at as u32)
             });
             for width in [2, 3, 5, 7, 8, 20] {
-                let following = Following::of(Shape::plain(width)).unwrap();
+                let following = Following::for_shape(Shape::plain(width)).unwrap();
                 let alike = width.min(7);
                 let is_near = (alike - 1..=alike + 1).any(|end| {
                     distance(&own[..alike], &other[..end], &Stop::default()).unwrap().0 <= 1
@@ -131,6 +131,6 @@ mod tests {
 
     #[test]
     fn pieces_of_parts_are_not_looked_behind() {
-        assert!(Shape::all().all(|shape| Following::of(shape).is_some() == (shape.edits() == 1)));
+        assert!(Shape::all().all(|shape| Following::for_shape(shape).is_some() == (shape.edits() == 1)));
     }
 }

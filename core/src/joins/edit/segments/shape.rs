@@ -161,7 +161,7 @@ impl PrefixHashes {
     };
 
     #[inline]
-    fn of(&self, places: Range<usize>) -> u64 {
+    fn hash(&self, places: Range<usize>) -> u64 {
         let [from, to] = [places.start, places.end].map(|place| self.0[place % Self::PLACES]);
         to.wrapping_sub(from.wrapping_mul(Self::POWERS[places.len() % Self::PLACES]))
     }
@@ -169,7 +169,7 @@ impl PrefixHashes {
     /// Returns the key of one run, or of two runs around part number `changed`.
     #[inline]
     fn key(&self, changed: usize, first: Range<usize>, second: Range<usize>) -> u32 {
-        let both = mix(self.of(first).wrapping_add(changed as u64)).wrapping_add(self.of(second));
+        let both = mix(self.hash(first).wrapping_add(changed as u64)).wrapping_add(self.hash(second));
         (mix(both) >> 32) as u32
     }
 }

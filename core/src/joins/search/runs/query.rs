@@ -108,7 +108,7 @@ impl<'a> RunQuery<'a> {
         let rule = AnchorSignatures::new(least as usize);
         let mut signatures = Vec::new();
         memory::reserve(&mut signatures, anchors.len(), DOING)?;
-        signatures.extend(anchors.iter().map(|anchor| rule.of(&tokens, anchor)));
+        signatures.extend(anchors.iter().map(|anchor| rule.signature(&tokens, anchor)));
         let shared = self.min_run.saturating_sub(least) + 1;
         Ok(QueryAnchors { anchors, signatures, rule, windows, shared, min_run: self.min_run })
     }

@@ -38,7 +38,7 @@ impl AnchorSignatures {
 
     /// Returns the signature of an anchor of a text. At an end of the text, a side has fewer
     /// tokens; no run has it.
-    pub fn of(&self, tokens: &[u64], anchor: &Anchor) -> u64 {
+    pub fn signature(&self, tokens: &[u64], anchor: &Anchor) -> u64 {
         let begin = anchor.place as usize;
         let end = begin + self.gram;
         let left = bits(&tokens[begin.saturating_sub(self.width)..begin]);
@@ -108,20 +108,20 @@ mod tests {
         assert_eq!(AnchorSignatures::new(1000).width, WIDEST);
         let tokens: Vec<u64> = (0..14).map(hash::mix).collect();
         let anchor = Anchor { hash: u64::MAX / 7, place: 4, first: 0, windows: 3 };
-        let signature = rule.of(&tokens, &anchor);
+        let signature = rule.signature(&tokens, &anchor);
         assert_eq!(signature, GOLDEN, "{signature:#x}");
         assert!(of_anchor(anchor.hash) <= signature && signature <= greatest(anchor.hash));
         assert_eq!((signature << BITS, greatest(signature) << BITS), (0, 0));
         // Three tokens more on each side belong to no side.
         let longer: Vec<u64> = [&[1, 2, 3], &tokens[..], &[4, 5, 6]].concat();
-        assert_eq!(rule.of(&longer, &Anchor { place: 7, ..anchor }), signature);
+        assert_eq!(rule.signature(&longer, &Anchor { place: 7, ..anchor }), signature);
         for (changed, common) in [(0, 2), (3, 2), (4, 3), (9, 3), (10, 1), (13, 1)] {
             let mut tokens = tokens.clone();
             tokens[changed] = 9;
-            assert_eq!(common_sides(signature, rule.of(&tokens, &anchor)), common, "{changed}");
+            assert_eq!(common_sides(signature, rule.signature(&tokens, &anchor)), common, "{changed}");
         }
         // At the ends of a text.
-        rule.of(&tokens[4..10], &Anchor { place: 0, ..anchor });
+        rule.signature(&tokens[4..10], &Anchor { place: 0, ..anchor });
     }
 
     #[test]

@@ -47,7 +47,7 @@ impl TextWindows {
             if first % CHECK_EVERY == 0 {
                 stop.check()?;
             }
-            firsts.push((contents.of(first), first as u32));
+            firsts.push((contents.content(first), first as u32));
         }
         drop(contents);
         firsts.sort_unstable();

@@ -58,8 +58,8 @@ impl<const W: usize> PartitionPiece<W> {
 
     /// Sorts the entries and splits the work into units.
     pub(super) fn prepare(&mut self, stop: &Stop) -> Result<()> {
-        self.indexed = EntryLists::of(&self.raw[0], &self.tokens, stop)?;
-        self.probing = EntryLists::of(&self.raw[1], &self.tokens, stop)?;
+        self.indexed = EntryLists::new(&self.raw[0], &self.tokens, stop)?;
+        self.probing = EntryLists::new(&self.raw[1], &self.tokens, stop)?;
         self.raw = [Vec::new(), Vec::new()];
         if self.with_itself {
             self.plan(true)?;

@@ -16,7 +16,7 @@ impl Bins {
     const BITS: u32 = 11;
 
     #[inline]
-    fn of(self, token: u32) -> usize {
+    fn bin(self, token: u32) -> usize {
         let rank = self.tokens - 1 - token;
         let shift = (u32::BITS - rank.leading_zeros()).saturating_sub(Self::BITS + 1);
         ((shift << Self::BITS) + (rank >> shift)) as usize
@@ -30,7 +30,7 @@ impl Bins {
     }
 
     fn count(self) -> usize {
-        if self.tokens == 0 { 0 } else { self.of(0) + 1 }
+        if self.tokens == 0 { 0 } else { self.bin(0) + 1 }
     }
 }
 
@@ -53,7 +53,7 @@ impl Histogram {
 
     /// Counts the entries of a record that has this many tokens.
     pub(super) fn add(&mut self, tokens: usize, prefix: &[u32]) {
-        prefix.iter().for_each(|&token| self.entries[self.bins.of(token)] += 1);
+        prefix.iter().for_each(|&token| self.entries[self.bins.bin(token)] += 1);
         self.sampled[0] += tokens as u64;
         self.sampled[1] += prefix.len() as u64;
     }
@@ -103,8 +103,8 @@ impl PartitionCut {
 
     /// Returns the partition of a token.
     #[inline]
-    pub(super) fn of(&self, token: u32) -> usize {
-        usize::from(self.partitions[self.bins.of(token)])
+    pub(super) fn partition(&self, token: u32) -> usize {
+        usize::from(self.partitions[self.bins.bin(token)])
     }
 }
 
@@ -127,7 +127,7 @@ mod tests {
             let cut = PartitionCut::new(&histogram, 2.5, 24, target);
             prop_assert!(cut.tokens.len() <= PartitionCut::MOST + 1);
             for token in (0..tokens as u32).step_by(1 + tokens / 3_000) {
-                prop_assert!(cut.tokens[cut.of(token)].contains(&token));
+                prop_assert!(cut.tokens[cut.partition(token)].contains(&token));
             }
             let mut ranges = cut.tokens.clone();
             ranges.sort_unstable_by_key(|range| range.start);
@@ -143,9 +143,9 @@ mod tests {
         let bins = Bins { tokens: u32::MAX };
         for bin in 0..bins.count() {
             let first = bins.tokens - 1 - bins.before(bin);
-            assert_eq!(bins.of(first), bin);
+            assert_eq!(bins.bin(first), bin);
             let last = bins.tokens - bins.before(bin + 1);
-            assert_eq!(bins.of(last), bin);
+            assert_eq!(bins.bin(last), bin);
         }
     }
 }

@@ -53,7 +53,7 @@ pub(super) struct EntryLists<const W: usize> {
 impl<const W: usize> EntryLists<W> {
     /// Sorts entries, which come in the order of the records, by token. The tokens are in `tokens`.
     /// O(entries + tokens).
-    pub(super) fn of(entries: &[u64], tokens: &std::ops::Range<u32>, stop: &Stop) -> Result<Self> {
+    pub(super) fn new(entries: &[u64], tokens: &std::ops::Range<u32>, stop: &Stop) -> Result<Self> {
         const CHECK_EVERY: usize = 1 << 14;
         let all = entries.len() / entry_words(W);
         let chunks = || entries.chunks(CHECK_EVERY * entry_words(W));
@@ -139,7 +139,7 @@ mod tests {
                 let posting = Posting::new(record, &[1, token], 1, 5);
                 push(&mut words, token, posting, &[u64::from(record), u64::from(token)]).unwrap();
             }
-            let lists = EntryLists::<2>::of(&words, &(3..9), &Stop::default()).unwrap();
+            let lists = EntryLists::<2>::new(&words, &(3..9), &Stop::default()).unwrap();
             prop_assert_eq!(lists.tokens(), 6);
             for index in 0..6 {
                 let token = lists.token(index);

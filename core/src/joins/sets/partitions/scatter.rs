@@ -126,7 +126,7 @@ impl ScatterTask<'_> {
             let bitmap = of_record::<W>(self.records, n);
             for (place, &token) in prefixes.all().iter().enumerate() {
                 let posting = Posting::new(record, prefixes.all(), place, prefixes.lone + place as u32);
-                let stream = streams_of(cut.of(token))[usize::from(place >= prefixes.indexed)];
+                let stream = streams_of(cut.partition(token))[usize::from(place >= prefixes.indexed)];
                 push(&mut self.out[stream], token, posting, &bitmap)?;
             }
             self.todo.start += 1;

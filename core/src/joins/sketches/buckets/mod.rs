@@ -367,7 +367,9 @@ impl Buckets {
         } else {
             return 0..0;
         };
-        let Some(Window { first, last, .. }) = self.windows.of(entries[at].record, band) else { return all };
+        let Some(Window { first, last, .. }) = self.windows.window(entries[at].record, band) else {
+            return all;
+        };
         let class = |entry: &KeyEntry| self.windows.class(entry.record);
         let from = bucket.start + records.partition_point(|entry| class(entry) < first);
         let to = bucket.start + records.partition_point(|entry| class(entry) <= last);

@@ -67,7 +67,7 @@ impl Windows {
 
     /// Returns the window of a record in a band, or `None` if its bucket is expanded completely.
     #[inline]
-    pub fn of(&self, record: u32, band: usize) -> Option<Window> {
+    pub fn window(&self, record: u32, band: usize) -> Option<Window> {
         let windows = self.bands.get(band).filter(|windows| !windows.is_empty())?;
         let class = self.class(record);
         let place = windows.binary_search_by_key(&class, |window| window.class).ok()?;
@@ -78,7 +78,7 @@ impl Windows {
     /// `a` is a record of the left one.
     #[inline]
     pub fn compare(&self, a: u32, b: u32, band: usize) -> bool {
-        self.of(a, band).is_none_or(|window| {
+        self.window(a, band).is_none_or(|window| {
             let other = self.class(b);
             other == window.class || (window.first..=window.last).contains(&other)
         })

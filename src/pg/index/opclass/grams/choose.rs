@@ -17,12 +17,12 @@ use neardup_core::verify::measure::Measure;
 /// Returns the metapage of a new index.
 pub(crate) fn choose(index: OpenIndex, class: OperatorClass) -> Result<Meta> {
     let name = class.name();
-    if StorageOptions::of(index).threshold().is_some() {
+    if StorageOptions::read(index).threshold().is_some() {
         return Err(SqlError::parameter(format!("{name} has no storage parameter threshold"))
             .hint("It serves every similarity: RESET (threshold)"));
     }
     refuse_stop_limit(index, class)?;
-    let (options, origin) = (GramOptions::of(index), Origin::Chars);
+    let (options, origin) = (GramOptions::read(index), Origin::Chars);
     cut::check_form(origin, options.normalization())?;
     Ok(Meta {
         version: VERSION_GRAMS.into(),

@@ -174,7 +174,7 @@ fn head_of(sizes: StoredSize, text: &str) -> [u8; HEAD] {
 
 impl GramKeys {
     /// Returns the parameters in a metapage, or None if the metapage contradicts itself.
-    pub(super) fn of(meta: &Meta) -> Option<Self> {
+    pub(super) fn from_meta(meta: &Meta) -> Option<Self> {
         FeatureSpec::check_shingle("shingle", meta.k.into()).ok()?;
         let (origin, form) = cut::read(meta.tokenizer)?;
         let right = origin == Origin::Chars

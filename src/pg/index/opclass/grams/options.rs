@@ -24,7 +24,7 @@ pub(super) struct GramOptions {
 
 impl GramOptions {
     /// Returns the options of an index.
-    pub(super) fn of(index: OpenIndex) -> Self {
+    pub(super) fn read(index: OpenIndex) -> Self {
         // SAFETY: an open index of one column, whose class has the options that `declare` declares,
         // so there is always a struct of options.
         unsafe {

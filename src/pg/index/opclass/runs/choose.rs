@@ -13,7 +13,7 @@ use neardup_core::text;
 
 /// Returns the metapage of a new index.
 pub(crate) fn choose(index: OpenIndex) -> Result<Meta> {
-    let options = RunOptions::of(index);
+    let options = RunOptions::read(index);
     let example = format!("min_run = {}", options.least());
     refuse_storage_parameters(index, OperatorClass::TextRuns, "The least run", &example)?;
     let (origin, form) = (options.origin(), options.normalization());

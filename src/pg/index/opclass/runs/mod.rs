@@ -42,7 +42,7 @@ pub(crate) struct RunKeys {
 
 impl RunKeys {
     /// Returns the parameters in a metapage, or None if the metapage contradicts itself.
-    pub(super) fn of(meta: &Meta) -> Option<Self> {
+    pub(super) fn from_meta(meta: &Meta) -> Option<Self> {
         let (origin, normalization) = cut::read(meta.tokenizer)?;
         let keys = Self::new(origin, normalization, meta.distance)?;
         let right = meta.bands == BITS && meta.k == keys.gram() && meta.payload == 0;
@@ -82,7 +82,7 @@ impl RunKeys {
             choice.select(&tokens, stop, &mut anchors)?;
             signatures.clear();
             memory::reserve(&mut signatures, anchors.len(), DOING)?;
-            signatures.extend(anchors.iter().map(|anchor| rule.of(&tokens, anchor)));
+            signatures.extend(anchors.iter().map(|anchor| rule.signature(&tokens, anchor)));
             signatures.sort_unstable();
             signatures.dedup();
             let mut bytes = Vec::new();

@@ -27,7 +27,7 @@ pub(super) struct RunOptions {
 
 impl RunOptions {
     /// Returns the options of an index.
-    pub(super) fn of(index: OpenIndex) -> Self {
+    pub(super) fn read(index: OpenIndex) -> Self {
         // SAFETY: an open index of one column, whose class has the options that `declare` declares,
         // so there is always a struct of options.
         unsafe {

@@ -21,7 +21,7 @@ use neardup_core::verify::measure::Measure;
 
 /// Returns the metapage of a new index.
 pub(crate) fn choose(index: OpenIndex, class: OperatorClass) -> Result<Meta> {
-    let options = SetOptions::of(index);
+    let options = SetOptions::read(index);
     let Some(measure) = options.measure() else {
         let message = "an index of sets has a direction only with measure = containment";
         return Err(SqlError::parameter(message)
@@ -36,7 +36,7 @@ pub(crate) fn choose(index: OpenIndex, class: OperatorClass) -> Result<Meta> {
             "A pair may share any token of the longer text, so that all would have to be in the index: use measure = containment, or USING gin (shingles(body, 1)).",
         ));
     }
-    let least = format!("threshold = {}", StorageOptions::of(index).threshold().unwrap_or_default());
+    let least = format!("threshold = {}", StorageOptions::read(index).threshold().unwrap_or_default());
     refuse_storage_parameters(index, class, "The least similarity", &least)?;
     let origin = origin_of(index, class, &options)?;
     let form = options.normalization();
@@ -67,7 +67,7 @@ fn origin_of(index: OpenIndex, class: OperatorClass, options: &SetOptions) -> Re
         let column = pg_sys::getBaseType(compat::attributes((*index.relation()).rd_att)[0].atttypid);
         (column, pg_sys::getBaseType(pg_sys::get_element_type(column)))
     };
-    match ColumnContent::of(column) {
+    match ColumnContent::for_type(column) {
         ColumnContent::Numbers => Ok(Origin::Numbers),
         _ if [pg_sys::TEXTOID, pg_sys::VARCHAROID].contains(&element) => Ok(Origin::Tokens),
         _ => Err(SqlError::new(

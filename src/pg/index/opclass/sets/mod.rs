@@ -62,7 +62,7 @@ fn number_of(measure: u8, multiset: bool) -> u32 {
 
 impl SetKeys {
     /// Returns the parameters in a metapage, or None if the metapage contradicts itself.
-    pub(crate) fn of(index: OpenIndex, class: OperatorClass, meta: &Meta) -> Option<Self> {
+    pub(crate) fn from_meta(index: OpenIndex, class: OperatorClass, meta: &Meta) -> Option<Self> {
         let (origin, normalization) = cut::read(meta.tokenizer)?;
         let right = match class {
             OperatorClass::VectorSet => origin == Origin::Lexemes,

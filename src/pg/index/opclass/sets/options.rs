@@ -33,7 +33,7 @@ pub(crate) struct SetOptions {
 
 impl SetOptions {
     /// Returns the options of an index.
-    pub(crate) fn of(index: OpenIndex) -> Self {
+    pub(crate) fn read(index: OpenIndex) -> Self {
         // SAFETY: an open index of one column, whose class has the options that `declare` declares,
         // so there is always a struct of options.
         unsafe {

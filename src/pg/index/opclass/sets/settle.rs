@@ -18,7 +18,7 @@ const FEWEST_BITS: u32 = 16;
 impl Settled {
     /// Settles an index by a sample of its rows. `rows` is the expected number of rows, if it is
     /// known.
-    pub(crate) fn of(spec: &SetSpec, sample: TokenSample, rows: Option<f64>) -> Result<Self> {
+    pub(crate) fn from_sample(spec: &SetSpec, sample: TokenSample, rows: Option<f64>) -> Result<Self> {
         let size = sample.usual_size();
         let words = spec.bitmap_words(size);
         // The cast saturates.
