@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use neardup_core::executor::Stop;
 use neardup_core::hash;
-use neardup_core::verify::lcs::{Lcs, LengthBounds, resemblance, symbols};
+use neardup_core::verify::lcs::{Lcs, LcsBounds, resemblance, symbols};
 use neardup_core::verify::lcs_band::Band;
 use neardup_core::verify::lcs_greedy::Greedy;
 use neardup_core::verify::tlcs::{Comparer, Parameters, Thresholds};
@@ -94,12 +94,12 @@ fn main() {
             .iter()
             .map(|(a, b)| {
                 let (a, b) = read(a, b);
-                lcs.length(&a, &b, LengthBounds::default(), &stop).expect("memory").expect("no threshold")
+                lcs.length(&a, &b, LcsBounds::default(), &stop).expect("memory").expect("no threshold")
             })
             .collect();
         let exact = time(&pairs, |a, b| {
             let (a, b) = read(a, b);
-            black_box(lcs.length(&a, &b, LengthBounds::default(), &stop)).expect("memory");
+            black_box(lcs.length(&a, &b, LcsBounds::default(), &stop)).expect("memory");
         });
         let mut bounded = |more: usize| {
             let mut n = 0;
@@ -107,7 +107,7 @@ fn main() {
                 let (a, b) = read(a, b);
                 let least = lengths[n % lengths.len()] + more;
                 n += 1;
-                black_box(lcs.length(&a, &b, LengthBounds::least(least), &stop)).expect("memory");
+                black_box(lcs.length(&a, &b, LcsBounds::least(least), &stop)).expect("memory");
             })
         };
         let (at, over) = (bounded(0), bounded(1));

@@ -300,7 +300,7 @@ pub mod compare {
     //! * of feature codes: [`repeatability`]
 
     pub use crate::verify::edit::{distance as edit_distance, similarity as edit_similarity};
-    pub use crate::verify::lcs::{Lcs, LengthBounds as LcsBounds, symbols as lcs_symbols};
+    pub use crate::verify::lcs::{Lcs, LcsBounds, symbols as lcs_symbols};
     pub use crate::verify::lcs::{containment as lcs_containment, resemblance as lcs_resemblance};
     pub use crate::verify::repeatability::repeatability;
     pub use crate::verify::tlcs::{Comparer as TlcsComparer, Found as TlcsFound, SharedPart as TlcsPart};

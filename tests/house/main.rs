@@ -174,9 +174,9 @@ fn internal_functions_have_few_arguments() {
 #[test]
 fn names_mean_one_thing() {
     let names = Names::read(crates(&src()));
-    let mut faults = ratchet("names of types are declared again", &names.declared_again(), 123);
-    faults.extend(ratchet("functions are called of", &names.of, 89));
-    faults.extend(ratchet("functions have tuples as parameters", &names.tuples, 25));
+    let mut faults = ratchet("names of types are declared again", &names.declared_again(), 11);
+    faults.extend(ratchet("functions are called of", &names.of, 0));
+    faults.extend(ratchet("functions have tuples as parameters", &names.tuples, 7));
     none(faults);
 }
 

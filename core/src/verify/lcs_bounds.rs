@@ -14,14 +14,14 @@
 /// # Ok::<(), neardup_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
-pub struct LengthBounds {
+pub struct LcsBounds {
     /// The least length that the caller wants.
     pub least: usize,
     /// A length that the subsequence certainly has at least; 0 if nothing is known.
     pub known: usize,
 }
 
-impl LengthBounds {
+impl LcsBounds {
     /// Requires `least` characters; nothing is known.
     ///
     /// ```

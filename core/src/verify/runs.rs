@@ -61,7 +61,7 @@ impl CommonRuns {
 mod tests {
     use super::*;
     use crate::executor::Stop;
-    use crate::verify::lcs::{Lcs, LengthBounds};
+    use crate::verify::lcs::{Lcs, LcsBounds};
     use proptest::prelude::*;
 
     proptest! {
@@ -80,7 +80,7 @@ mod tests {
                 runs.add(left, right, equal.take(most).count()).unwrap();
             }
             let common = runs.common();
-            let length = Lcs::default().length(&a, &b, LengthBounds::default(), &Stop::default()).unwrap();
+            let length = Lcs::default().length(&a, &b, LcsBounds::default(), &Stop::default()).unwrap();
             prop_assert!(Some(common) <= length);
         }
     }

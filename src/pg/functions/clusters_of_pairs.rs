@@ -6,7 +6,7 @@ use pgrx::pg_sys::Datum;
 use super::clusters::{how, warn_of_chains};
 use crate::pg::query::ids::RowIds;
 use crate::pg::query::names::type_name;
-use crate::pg::read::pairs::{PairGraph, PairQuery};
+use crate::pg::read::pairs::{AskedPairs, PairGraph};
 use crate::pg::request::ClusteringArguments;
 use crate::pg::request::example::{Example, literal, such_as};
 use crate::pg::request::form::{self, Argument, FunctionForm, Named};
@@ -68,7 +68,7 @@ fn read<'f>(
     files: &'f ServerFiles,
 ) -> Result<PairGraph<'f>> {
     let hint = &such_as(example);
-    let asked = PairQuery { name: form.name, id_type: given.id_type(), relations: &[], hint };
+    let asked = AskedPairs { name: form.name, id_type: given.id_type(), relations: &[], hint };
     PairGraph::read(call, asked, files)
 }
 

@@ -13,7 +13,7 @@ use crate::pg::server::values;
 use neardup_core::executor::{self, Executor};
 use neardup_core::memory;
 use neardup_core::sketches::sentence::{self, SentenceSigner};
-use neardup_core::verify::lcs::{Lcs, LengthBounds, containment, resemblance, symbols};
+use neardup_core::verify::lcs::{Lcs, LcsBounds, containment, resemblance, symbols};
 use neardup_core::verify::tlcs::{Comparer, Found, Parameters, SharedPart};
 
 sql_function! {
@@ -45,7 +45,7 @@ fn lcs(call: FunctionCall) -> Result<Option<(usize, usize, usize)>> {
     let mut found = (0, 0, 0);
     executor::one(pair_executor(a.len(), b.len()), &mut found, |found, stop| {
         let (a, b) = (symbols(&a)?, symbols(&b)?);
-        let shared = Lcs::default().length(&a, &b, LengthBounds::default(), stop)?.unwrap_or(0);
+        let shared = Lcs::default().length(&a, &b, LcsBounds::default(), stop)?.unwrap_or(0);
         *found = (shared, a.len(), b.len());
         Ok(())
     })?;

@@ -17,7 +17,7 @@ use crate::pg::procedure::supplied_rows::supplying;
 use crate::pg::query::Query;
 use crate::pg::query::as_user::{as_user, set};
 use crate::pg::query::operators::equality;
-use crate::pg::read::pairs::{PairGraph, PairQuery};
+use crate::pg::read::pairs::{AskedPairs, PairGraph};
 use crate::pg::request::form::KeptArguments;
 use crate::pg::request::{PassageRequest, Request};
 use crate::pg::server::call::FunctionCall;
@@ -237,7 +237,7 @@ pub(super) fn cluster_here(work: &CallWork) -> Result<()> {
 fn clusters_here(call: FunctionCall, id: Oid, result: Oid, store: &mut RowStore) -> Result<()> {
     let files = ServerFiles::in_current_context();
     let asked =
-        PairQuery { name: "clusters_of_pairs", id_type: Some(id), relations: &[result], hint: EXAMPLE };
+        AskedPairs { name: "clusters_of_pairs", id_type: Some(id), relations: &[result], hint: EXAMPLE };
     let mut pairs = PairGraph::read(call, asked, &files)?;
     let clusters = pairs.clusters(Clustering::Connected, None)?;
     warn_of_chains(&clusters);

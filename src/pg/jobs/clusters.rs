@@ -8,7 +8,7 @@ use super::hints::anew;
 use super::statements::names::Names;
 use crate::pg::functions::clusters::{GroupedRows, warn_of_chains};
 use crate::pg::query::ids::RowIds;
-use crate::pg::read::pairs::{PairGraph, PairQuery};
+use crate::pg::read::pairs::{AskedPairs, PairGraph};
 use crate::pg::request::such_as;
 use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::{Result, SqlError};
@@ -27,7 +27,7 @@ pub(super) fn columns(id: Oid) -> [Oid; 3] {
 pub(super) fn of_pairs(names: &Names, call: FunctionCall, store: &mut RowStore) -> Result<()> {
     let how = names.clustering;
     let files = ServerFiles::in_current_context();
-    let asked = PairQuery {
+    let asked = AskedPairs {
         name: "clusters_of_pairs",
         id_type: Some(names.id_oid),
         relations: &[names.tables.pairs.oid],

@@ -5,8 +5,8 @@
 //! domains, the expressions and predicates of indexes and of statistics objects, partition keys. It
 //! runs as the role that uses the table, and expressions that look constant run as soon as the
 //! planner, or the server's cache of relations, reads them. So a table is looked at through the
-//! catalogues only, which runs nothing, and is used if it has exactly the [`TableForm`] in which the
-//! procedure made it. Until then no statement names it.
+//! catalogues only, which runs nothing, and is used if it has exactly the [`TableForm`] in which
+//! the procedure made it. Until then no statement names it.
 
 use std::ffi::CStr;
 

@@ -242,8 +242,8 @@ impl RowIds {
         }
     }
 
-    /// Returns the place of an id in the order from [`RowIds::in_order`], or `None` if no row has the
-    /// id. Makes O(log n) comparisons.
+    /// Returns the place of an id in the order from [`RowIds::in_order`], or `None` if no row has
+    /// the id. Makes O(log n) comparisons.
     ///
     /// # Safety
     /// `id` is a datum of the type that [`RowIds::new`] was given.

@@ -23,8 +23,8 @@ unsafe extern "C-unwind" {
 }
 
 impl RowIds {
-    /// Reads ids from the texts that [`RowIds::show`] wrote. Returns `None` if a text is not a valid
-    /// value of the type.
+    /// Reads ids from the texts that [`RowIds::show`] wrote. Returns `None` if a text is not a
+    /// valid value of the type.
     pub(crate) fn read<'a>(
         type_oid: pg_sys::Oid,
         written: impl IntoIterator<Item = &'a str>,

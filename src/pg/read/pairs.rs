@@ -44,7 +44,7 @@ pub(crate) struct PairGraph<'f> {
 
 /// What a call asks of a query of pairs.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct PairQuery<'a> {
+pub(crate) struct AskedPairs<'a> {
     /// The name of the called function, for hints.
     pub name: &'static str,
     /// The type of the ids; without one, they are integers.
@@ -58,8 +58,8 @@ pub(crate) struct PairQuery<'a> {
 
 impl<'f> PairGraph<'f> {
     /// Reads the pairs from the query, or from the relation, in argument 0.
-    pub(crate) fn read(call: FunctionCall, asked: PairQuery<'_>, files: &'f ServerFiles) -> Result<Self> {
-        let PairQuery { relations, hint, .. } = asked;
+    pub(crate) fn read(call: FunctionCall, asked: AskedPairs<'_>, files: &'f ServerFiles) -> Result<Self> {
+        let AskedPairs { relations, hint, .. } = asked;
         let (given, shown) = match call.type_of(0) {
             pg_sys::REGCLASSOID => call.get(0).map(Relation::open).transpose()?.map(|relation| {
                 (
@@ -154,7 +154,12 @@ fn no_order(id_type: pg_sys::Oid) -> SqlError {
 /// Checks the types of the columns of a query of pairs; `pairs` is the argument of the call. A cast
 /// that may make distinct ids equal, such as that of '007' or of 1.4 to an integer, would merge
 /// clusters without a word.
-fn check_types(types: &[pg_sys::Oid], id_type: pg_sys::Oid, pairs: &str, asked: PairQuery<'_>) -> Result<()> {
+fn check_types(
+    types: &[pg_sys::Oid],
+    id_type: pg_sys::Oid,
+    pairs: &str,
+    asked: AskedPairs<'_>,
+) -> Result<()> {
     let mismatch = |message| SqlError::new(PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH, message);
     let &[left, right, similarity, ..] = types else {
         let message =

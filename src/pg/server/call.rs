@@ -12,9 +12,9 @@ use super::{encoding, settings};
 use neardup_core::allowance::Allowance;
 use neardup_core::memory;
 
-/// Declares the C function `$symbol` that SQL calls; it runs `$body`, a function from a [`FunctionCall`] to
-/// a result with a datum. It is within the setting `neardup.memory`, or else the declaration says
-/// `within` what ([`Within`]).
+/// Declares the C function `$symbol` that SQL calls; it runs `$body`, a function from a
+/// [`FunctionCall`] to a result with a datum. It is within the setting `neardup.memory`, or else
+/// the declaration says `within` what ([`Within`]).
 macro_rules! sql_function {
     ($(#[$doc:meta])* $symbol:ident, $info:ident, $body:expr) => {
         $crate::pg::server::call::sql_function! { $(#[$doc])* $symbol, $info, within Setting, $body }

@@ -64,13 +64,13 @@ use crate::verify::levenshtein::Pattern;
 use crate::verify::predicate::Predicate;
 use profiles::ByProfiles;
 use segments::BySegments;
-use stages::{AllPairs, By, CandidateSource, SpanStage, equal_texts, spans};
+use stages::{AllPairs, By, PairSource, SpanStage, equal_texts, spans};
 
 const DOING: &str = "joining by edit distance";
 
 /// Statistics of the preparation of a join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PreparationStats {
+pub struct EditStats {
     /// The number of grams of all distinct texts.
     pub grams: u64,
     /// The number of distinct grams.
@@ -90,7 +90,7 @@ pub fn edit_pairs(
     files: &dyn TempFiles,
     budget: usize,
     executor: &dyn Executor,
-) -> Result<(Pairs, PreparationStats)> {
+) -> Result<(Pairs, EditStats)> {
     let Distinct { texts, left, right } = distinct;
     // Rows, and therefore texts, are numbered with 32 bits.
     let split = left.len() as u32;
@@ -99,7 +99,7 @@ pub fn edit_pairs(
     let spans = spans(&texts, &sides, edit, budget, executor)?;
     let budget = budget / spans.len();
     let mut prepared =
-        PreparationStats { grams: 0, distinct_grams: 0, distinct_texts: texts.len() as u64, peak_bytes: 0 };
+        EditStats { grams: 0, distinct_grams: 0, distinct_texts: texts.len() as u64, peak_bytes: 0 };
     let mut stages = Vec::new();
     for span in spans {
         // Texts are ordered by length, so this takes the texts that are short enough for the span.
@@ -111,23 +111,21 @@ pub fn edit_pairs(
         });
         let lefts = lefts.unwrap_or_default();
         let source = match (span.by, rights) {
-            (By::All, rights) => CandidateSource::All(AllPairs::new(lefts, rights)),
-            (By::Equality, Some(rights)) => {
-                CandidateSource::Known(equal_texts(&texts, lefts, rights, executor)?)
-            }
+            (By::All, rights) => PairSource::All(AllPairs::new(lefts, rights)),
+            (By::Equality, Some(rights)) => PairSource::Known(equal_texts(&texts, lefts, rights, executor)?),
             // Distinct texts of one table are never equal.
-            (By::Equality, None) => CandidateSource::Known(Vec::new()),
+            (By::Equality, None) => PairSource::Known(Vec::new()),
             (By::Profiles, rights) => {
                 let least = edit.least_partner(ByProfiles::SHORTEST);
                 let short = texts.lengths()[..lefts.end as usize].partition_point(|&length| length < least);
                 let pairs = ByProfiles::new(edit, short as u32..lefts.end, rights, budget);
-                CandidateSource::Profiles(pairs)
+                PairSource::Profiles(pairs)
             }
             (By::Segments(shape), rights) => {
                 let least = edit.least_partner(ByProfiles::SHORTEST);
                 let short = texts.lengths()[..lefts.end as usize].partition_point(|&length| length < least);
                 let lefts = short as u32..lefts.end;
-                CandidateSource::Segments(BySegments::new(edit, lefts, rights, shape, budget))
+                PairSource::Segments(BySegments::new(edit, lefts, rights, shape, budget))
             }
             (By::Grams(bound), rights) => {
                 let GramSets { ordered, grams, peak_bytes } =
@@ -141,7 +139,7 @@ pub fn edit_pairs(
                     algorithm,
                     Resources { files, budget, executor },
                 )?;
-                CandidateSource::Grams(pairs, bound)
+                PairSource::Grams(pairs, bound)
             }
         };
         let lengths = texts.lengths().iter().filter(|length| span.longer.contains(length));

@@ -117,7 +117,7 @@ pub(super) fn equal_texts(
 #[derive(Debug)]
 pub(super) struct SpanStage {
     pub span: LengthSpan,
-    pub source: CandidateSource,
+    pub source: PairSource,
     /// The number of characters of the texts whose lengths are in the span, as a measure of the
     /// work.
     pub characters: u64,
@@ -125,7 +125,7 @@ pub(super) struct SpanStage {
 
 /// A source of candidates.
 #[derive(Debug)]
-pub(super) enum CandidateSource {
+pub(super) enum PairSource {
     /// Pairs of texts that share enough grams, and the bound. The rows of these pairs are the
     /// texts.
     Grams(Pairs, GramBound),
@@ -179,7 +179,7 @@ impl Iterator for AllPairs {
     }
 }
 
-impl CandidateSource {
+impl PairSource {
     /// Returns the next candidate that is already found.
     pub(super) fn take(&mut self) -> Option<Pair> {
         match self {

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::executor::Stop;
 use crate::memory;
 use crate::verify::filter::Filter;
-use crate::verify::lcs::{Lcs, LengthBounds};
+use crate::verify::lcs::{Lcs, LcsBounds};
 use crate::verify::region::Curve;
 use crate::verify::region_bound::may_hold;
 use crate::verify::windows::WindowedText;
@@ -79,7 +79,7 @@ impl Workspace {
             }
         }
         steps.aligned += 1;
-        let bounds = LengthBounds { least, known: filter.runs.common() };
+        let bounds = LcsBounds { least, known: filter.runs.common() };
         if !parameters.trustable {
             let length = lcs.length(&a.symbols, &b.symbols, bounds, stop)?;
             let whole = |text: &WindowedText| 0..text.symbols.len();

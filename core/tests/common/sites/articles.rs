@@ -8,7 +8,7 @@ use std::path::Path;
 use flate2::read::GzDecoder;
 use neardup_core::text::sentences::sentences;
 
-use crate::corpora;
+use super::super::corpora;
 
 /// What an article is written in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -17,7 +17,7 @@ use neardup_core::hash::mix;
 use neardup_core::passages::{Parameters, Passage};
 use neardup_core::text::sentences::sentences;
 use neardup_core::verify::lcs::{self, Lcs, symbols};
-use neardup_core::verify::lcs_bounds::LengthBounds;
+use neardup_core::verify::lcs_bounds::LcsBounds;
 
 use crate::framed::{Framed, Starts, share};
 use crate::searching::{few_texts, passages};
@@ -143,7 +143,7 @@ fn spans(texts: &[String], passage: &Passage) -> [String; 2] {
 fn is_alike(texts: &[String], passage: &Passage) -> bool {
     const LEAST: f64 = 0.8;
     let [a, b] = spans(texts, passage).map(|span| symbols(&letters(&span)).expect("memory"));
-    let shared = Lcs::default().length(&a, &b, LengthBounds::default(), &Stop::default()).expect("memory");
+    let shared = Lcs::default().length(&a, &b, LcsBounds::default(), &Stop::default()).expect("memory");
     lcs::resemblance(shared.unwrap_or(0), a.len(), b.len()) >= LEAST
 }
 

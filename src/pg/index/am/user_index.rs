@@ -28,7 +28,8 @@ pub(crate) struct UserIndex {
 /// Opens the index that argument 0 of a call names, and runs `work` on it as the owner of the
 /// table. The user must be the owner of the index, a member of pg_monitor, or a user who may
 /// maintain its table, as for VACUUM and REINDEX. The role is changed so that nothing runs with the
-/// rights of the user; what would run expressions of the index asks [`UserIndex::check_code`] first.
+/// rights of the user; what would run expressions of the index asks [`UserIndex::check_code`]
+/// first.
 pub(crate) fn on_index<T>(
     call: FunctionCall,
     lock: u32,

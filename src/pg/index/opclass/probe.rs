@@ -258,8 +258,8 @@ impl ClassKeys {
         self.meta.bands == self.meta.width
     }
 
-    /// Reports whether all rows that the probes of [`ClassKeys::near`] do not find are equally far from
-    /// the target, at [`ClassKeys::farthest`].
+    /// Reports whether all rows that the probes of [`ClassKeys::near`] do not find are equally far
+    /// from the target, at [`ClassKeys::farthest`].
     pub(crate) fn tells_all(&self, target: &Target) -> bool {
         match target {
             Target::Sketch(_) => self.has_single_values(),

@@ -16,8 +16,8 @@ use neardup_core::memory;
 
 const DOING: &str = "writing a segment";
 
-/// A writer for a segment. It takes first all rows and then, after [`SegmentWriter::end_rows`], all pairs
-/// in order. [`SegmentWriter::finish`] completes the segment.
+/// A writer for a segment. It takes first all rows and then, after [`SegmentWriter::end_rows`], all
+/// pairs in order. [`SegmentWriter::finish`] completes the segment.
 pub(crate) struct SegmentWriter {
     index: OpenIndex,
     logging: Logging,

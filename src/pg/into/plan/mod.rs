@@ -2,10 +2,10 @@
 //! does, without a server.
 //!
 //! A call is a sequence of transactions. Each of them collects its knowledge in a
-//! [`CallFacts`](state::CallFacts), [`plan`](plan::plan) derives [`CallStep`](step::CallStep)s from it, and
-//! `src/pg/into` executes them. Some steps report facts on which later steps depend. A plan ends
-//! with the first such step, and then planning continues with the new facts; or it ends with the
-//! last step of the transaction. [`Turns`](neardup_core::turns::Turns) refuses to continue if a
+//! [`CallFacts`](state::CallFacts), [`plan`](plan::plan) derives [`CallStep`](step::CallStep)s from
+//! it, and `src/pg/into` executes them. Some steps report facts on which later steps depend. A plan
+//! ends with the first such step, and then planning continues with the new facts; or it ends with
+//! the last step of the transaction. [`Turns`](neardup_core::turns::Turns) refuses to continue if a
 //! plan brought no new facts.
 //!
 //! Completed stages are recorded in a log, so that a further call can continue after a crash.

@@ -25,8 +25,8 @@ pub struct CallRequest {
     pub by_stars: bool,
     /// True if the comparison of two sets depends on [`WorkingTable::Ranks`].
     pub compares_by_ranks: bool,
-    /// The approximate number of bytes of sets that may be in [`WorkingTable::Halves`], if this is more
-    /// than the number of bytes of all sets.
+    /// The approximate number of bytes of sets that may be in [`WorkingTable::Halves`], if this is
+    /// more than the number of bytes of all sets.
     pub allowance: i64,
 }
 

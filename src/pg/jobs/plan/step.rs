@@ -49,8 +49,8 @@ pub enum RefreshStep {
     /// there was one. This happens before rows are compared, so that the note of a later change is
     /// not lost.
     TakeUnnoted,
-    /// Looks at the relation: up to [`RefreshStep::EndBatch`], steps see all rows and their marks as they
-    /// are now. Reports whether triggers noted every row that differs from what was seen.
+    /// Looks at the relation: up to [`RefreshStep::EndBatch`], steps see all rows and their marks
+    /// as they are now. Reports whether triggers noted every row that differs from what was seen.
     ///
     /// So the pairs, clusters and list entries of the rows of the batch are made from the same
     /// contents that become the known contents of these rows.

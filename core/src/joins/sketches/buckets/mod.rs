@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hot::HotDocuments;
 use keys::{KeyEntry, Keys};
 use space::{BandBuckets, PairScratch};
-use windows::{BucketCut, Window, Windows};
+use windows::{BandCut, Window, Windows};
 use work::{DOING, WorkUnit, plan};
 
 use crate::error::Result;
@@ -275,14 +275,8 @@ impl Buckets {
             if has_pair {
                 entries.copy_within(from..from + size, kept);
                 if let Some(most) = self.most.map(|most| most as usize).filter(|&most| size > most) {
-                    let Self { windows: all, split, self_join, asked, .. } = self;
-                    let cut = BucketCut {
-                        all,
-                        split: *split,
-                        self_join: *self_join,
-                        most,
-                        asked: asked.as_deref(),
-                    };
+                    let (split, self_join, asked) = (self.split, self.self_join, self.asked.as_deref());
+                    let cut = BandCut { all: &self.windows, split, self_join, most, asked };
                     if cut.bucket(&mut entries[kept..kept + size], windows, stop)? {
                         *hot_buckets += 1;
                         let records = &entries[kept..kept + size];
@@ -367,7 +361,7 @@ impl Buckets {
         } else {
             return 0..0;
         };
-        let Some(Window { first, last, .. }) = self.windows.window(entries[at].record, band) else {
+        let Some(Window { first, last, .. }) = self.windows.at(entries[at].record, band) else {
             return all;
         };
         let class = |entry: &KeyEntry| self.windows.class(entry.record);

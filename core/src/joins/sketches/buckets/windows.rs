@@ -67,7 +67,7 @@ impl Windows {
 
     /// Returns the window of a record in a band, or `None` if its bucket is expanded completely.
     #[inline]
-    pub fn window(&self, record: u32, band: usize) -> Option<Window> {
+    pub fn at(&self, record: u32, band: usize) -> Option<Window> {
         let windows = self.bands.get(band).filter(|windows| !windows.is_empty())?;
         let class = self.class(record);
         let place = windows.binary_search_by_key(&class, |window| window.class).ok()?;
@@ -78,7 +78,7 @@ impl Windows {
     /// `a` is a record of the left one.
     #[inline]
     pub fn compare(&self, a: u32, b: u32, band: usize) -> bool {
-        self.window(a, band).is_none_or(|window| {
+        self.at(a, band).is_none_or(|window| {
             let other = self.class(b);
             other == window.class || (window.first..=window.last).contains(&other)
         })
@@ -92,7 +92,7 @@ impl Windows {
 
 /// The parameters by which buckets are cut.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct BucketCut<'a> {
+pub(super) struct BandCut<'a> {
     pub(super) all: &'a Windows,
     /// The first record of the right table.
     pub(super) split: u32,
@@ -104,7 +104,7 @@ pub(super) struct BucketCut<'a> {
     pub(super) asked: Option<&'a [u32]>,
 }
 
-impl BucketCut<'_> {
+impl BandCut<'_> {
     /// Sorts a bucket by class. If the bucket has more classes than one class is compared with,
     /// appends the windows of its classes. Returns false if all classes are compared with each
     /// other.

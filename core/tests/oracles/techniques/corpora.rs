@@ -3,7 +3,7 @@
 
 use neardup_core::methods::sets::Sets;
 
-use crate::*;
+use super::*;
 
 fn corpora() -> Vec<(String, Vec<String>)> {
     let Some(folder) = std::env::var_os("NEARDUP_DATA").and_then(|_| common::folder("techniques")) else {

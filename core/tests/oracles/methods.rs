@@ -1,11 +1,6 @@
 //! What holds for every method, whatever it compares: memory, threads, interrupts and how documents
 //! come make no difference, and what cannot be read is said.
 
-#[path = "common/methods.rs"]
-mod list;
-#[path = "common/run.rs"]
-mod run;
-
 use neardup_core::error::{Error, Result};
 use neardup_core::executor::{Executor, PlainThreads};
 use neardup_core::features::FeatureSpec;
@@ -25,8 +20,8 @@ use neardup_core::storage::files::MemoryFiles;
 use neardup_core::text::packed::{PackedText, Packing};
 use neardup_core::verify::measure::Measure;
 
-use list::methods;
-use run::{Counted, ENOUGH, Found, Interrupted, find, find_with};
+use crate::common::methods::methods;
+use crate::common::run::{Counted, ENOUGH, Found, Interrupted, find, find_with};
 
 /// Texts of a small vocabulary: some short, some long, some equal, some nearly so, some empty.
 fn texts() -> Vec<String> {

@@ -5,9 +5,6 @@
 //! do. Pairs are neighbours in a list of documents sorted by text, which are often alike, and
 //! arbitrary ones.
 
-#[path = "common/corpora.rs"]
-mod corpora;
-
 use std::collections::HashMap;
 
 use neardup_core::executor::Stop;
@@ -16,6 +13,8 @@ use neardup_core::features::{FeatureSpec, Tokenizer};
 use neardup_core::sketches::for_each_hash;
 use neardup_core::sketches::minhash::{Minhasher, similarity};
 use neardup_core::sketches::simhash::{Simhasher, hamming};
+
+use crate::common::corpora;
 
 const CORPORA: [&str; 4] = ["en_bible_a", "lic_scancode_a", "en_reuters_a", "zh_poetry_a"];
 

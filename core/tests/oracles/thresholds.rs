@@ -6,9 +6,6 @@
 //! the similarity). Where documents are long and share much, only every tenth of the low thresholds
 //! is tried.
 
-#[path = "common/corpora.rs"]
-mod corpora;
-
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,6 +19,8 @@ use neardup_core::resources::Resources;
 use neardup_core::storage::files::NoFiles;
 use neardup_core::text::words::words;
 use neardup_core::verify::measure::Measure;
+
+use crate::common::corpora;
 
 const DOCUMENTS: std::ops::RangeInclusive<usize> = 500..=5000;
 

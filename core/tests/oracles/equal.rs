@@ -1,11 +1,6 @@
 //! Equal documents, however many and whatever they hold, are pairs by every method; what a method
 //! cannot find it counts.
 
-#[path = "common/methods.rs"]
-mod list;
-#[path = "common/run.rs"]
-mod run;
-
 use std::collections::HashSet;
 
 use neardup_core::executor::PlainThreads;
@@ -25,8 +20,8 @@ use neardup_core::passages::{Parameters, Passage};
 use neardup_core::resources::Resources;
 use neardup_core::verify::measure::Measure;
 
-use list::all_methods;
-use run::{ENOUGH, find};
+use crate::common::methods::all_methods;
+use crate::common::run::{ENOUGH, find};
 
 /// Long ones, short ones, of another script, and without letters and digits.
 const TEXTS: [&str; 6] = [

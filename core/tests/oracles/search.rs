@@ -3,8 +3,6 @@
 //! thresholds, the order of tokens and the collisions of keys, both give the same rows and the same
 //! similarities.
 
-#[path = "common/cases.rs"]
-mod cases;
 use std::collections::{BTreeMap, BTreeSet};
 
 use neardup_core::error::{Error, Result};
@@ -25,6 +23,8 @@ use neardup_core::methods::pair::TwoTexts;
 use neardup_core::verify::measure::Measure;
 use neardup_core::verify::predicate::Predicate;
 use proptest::prelude::*;
+
+use crate::common::cases;
 
 const MEASURES: [Measure; 6] = [
     Measure::Jaccard,

@@ -1,13 +1,6 @@
 //! The join by edit distance against its specification: all pairs, with a table filled in cell by
 //! cell.
 
-#[path = "common/cases.rs"]
-mod cases;
-#[path = "common/pages.rs"]
-mod pages;
-#[path = "common/run.rs"]
-mod run;
-
 use neardup_core::executor::{Executor, PlainThreads};
 use neardup_core::hash::mix;
 use neardup_core::joins::Algorithm;
@@ -17,8 +10,9 @@ use neardup_core::methods::edit::Edit;
 use neardup_core::verify::edit::{EditPredicate, similarity};
 use proptest::prelude::*;
 
-use pages::pages;
-use run::{ENOUGH, Found, Interrupted, find};
+use crate::common::cases;
+use crate::common::pages::pages;
+use crate::common::run::{ENOUGH, Found, Interrupted, find};
 
 /// Joins texts, with rows from `right_from` on as a second table.
 fn join_with(

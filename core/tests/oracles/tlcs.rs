@@ -1,13 +1,6 @@
 //! The join by sentence signatures against its specification: all pairs, signatures compared, texts
 //! compared.
 
-#[path = "common/cases.rs"]
-mod cases;
-#[path = "common/pages.rs"]
-mod pages;
-#[path = "common/run.rs"]
-mod run;
-
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use neardup_core::executor::{Executor, PlainThreads, Stop};
@@ -23,7 +16,8 @@ use neardup_core::storage::files::{MemoryFiles, NoFiles, TempFiles};
 use neardup_core::verify::tlcs::{Comparer, Parameters, Thresholds};
 use proptest::prelude::*;
 
-use run::{ENOUGH, Found, Interrupted, find};
+use crate::common::run::{ENOUGH, Found, Interrupted, find};
+use crate::common::{cases, pages};
 
 /// Sentence `n` of a small world.
 fn sentence(n: u64) -> String {
@@ -168,12 +162,10 @@ proptest! {
 
 /// The signatures of each text that are not stop signatures, without sites.
 fn kept_signatures(case: &Tlcs, texts: &[String]) -> Vec<HashSet<u128>> {
-    let mut signatures = SentenceSigner::new(case.signatures).unwrap();
-    let stop = Stop::default();
-    let mut of: Vec<HashSet<u128>> = texts
-        .iter()
-        .map(|text| signatures.signatures(text, &stop).unwrap().iter().copied().collect())
-        .collect();
+    let mut signer = SentenceSigner::new(case.signatures).unwrap();
+    let mut signed =
+        |text: &String| signer.signatures(text, &Stop::default()).unwrap().iter().copied().collect();
+    let mut of: Vec<HashSet<u128>> = texts.iter().map(&mut signed).collect();
     let all: Vec<u128> = of.iter().flatten().copied().collect();
     let mut rows: HashMap<u128, u64> = HashMap::new();
     all.iter().for_each(|&signature| *rows.entry(signature).or_default() += 1);
@@ -395,7 +387,6 @@ fn trials_do_not_depend_on_the_order() {
             assert!(other == found && counts.counts.stop_signatures == account.counts.stop_signatures);
         }
     }
-    // Of two tables, and of sites.
     for right_from in [100, 150] {
         let run = |case: &Tlcs| {
             find(case, Corpus::of_texts(&texts).split(Some(right_from)), &PlainThreads(2), ENOUGH).0

@@ -15,12 +15,8 @@ use neardup_core::runs::{RunParameters, Unit};
 use neardup_core::storage::files::MemoryFiles;
 use neardup_core::{Corpus, Document, Tokenizer, html_text};
 
-#[path = "common/corpora.rs"]
-mod corpora;
-#[path = "common/runs.rs"]
-mod runs;
-
-use runs::{Run, joined};
+use crate::common::corpora;
+use crate::common::runs::{Run, joined};
 
 /// The tokens of all texts, as numbers.
 fn numbered(texts: &[String], tokenizer: Tokenizer) -> Vec<Vec<u32>> {

@@ -1,14 +1,13 @@
 //! The longest common subsequence of pairs of real documents against lengths that other programs
 //! found (`char_pairs.tsv` in the folder NEARDUP_DATA).
 
-#[path = "common/corpora.rs"]
-mod corpora;
-
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use neardup_core::executor::Stop;
-use neardup_core::verify::lcs::{Lcs, LengthBounds, containment, resemblance, symbols};
+use neardup_core::verify::lcs::{Lcs, LcsBounds, containment, resemblance, symbols};
+
+use crate::common::corpora;
 
 /// The texts of some documents of a corpus.
 fn texts(data: &Path, corpus: &str, wanted: &HashSet<&str>) -> HashMap<String, Vec<u32>> {
@@ -40,7 +39,7 @@ fn pairs_of_real_documents() {
         for pair in pairs {
             let (a, b) = (&texts[pair[1]], &texts[pair[2]]);
             assert_eq!((a.len().to_string(), b.len().to_string()), (pair[4].to_owned(), pair[5].to_owned()));
-            let length = lcs.length(a, b, LengthBounds::default(), &stop).unwrap().unwrap();
+            let length = lcs.length(a, b, LcsBounds::default(), &stop).unwrap().unwrap();
             let measures = [
                 length.to_string(),
                 format!("{:.6}", resemblance(length, a.len(), b.len())),
@@ -48,10 +47,10 @@ fn pairs_of_real_documents() {
                 format!("{:.6}", containment(length, a.len())),
             ];
             assert_eq!(measures, pair[6..10], "{pair:?}");
-            assert_eq!(lcs.length(a, b, LengthBounds::least(length), &stop).unwrap(), Some(length));
-            assert_eq!(lcs.length(a, b, LengthBounds::least(length + 1), &stop).unwrap(), None);
+            assert_eq!(lcs.length(a, b, LcsBounds::least(length), &stop).unwrap(), Some(length));
+            assert_eq!(lcs.length(a, b, LcsBounds::least(length + 1), &stop).unwrap(), None);
             let mut matched = Vec::new();
-            assert!(lcs.matches(a, b, LengthBounds::default(), &stop, |x, y| matched.push((x, y))).unwrap());
+            assert!(lcs.matches(a, b, LcsBounds::default(), &stop, |x, y| matched.push((x, y))).unwrap());
             assert_eq!(matched.len(), length);
             assert!(matched.iter().all(|&(x, y)| a[x] == b[y]));
             assert!(matched.windows(2).all(|two| two[0].0 > two[1].0 && two[0].1 > two[1].1));

@@ -2,14 +2,8 @@
 //! definitions, and of the search by comparing all pairs; on random texts, and on the corpora of
 //! NEARDUP_DATA where these are.
 
-#[path = "../common/cases.rs"]
-mod cases;
-#[path = "../common/corpora.rs"]
-mod common;
 mod corpora;
 mod naive;
-#[path = "../common/run.rs"]
-mod run;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,6 +20,7 @@ use neardup_core::verify::measure::Measure;
 use neardup_core::verify::predicate::Predicate;
 use proptest::prelude::*;
 
+use crate::common::{cases, corpora as common, run};
 use naive::{agreeing, minhash, naive, shingles, simhash};
 
 type Found = BTreeMap<(u32, u32), f64>;

@@ -1,11 +1,6 @@
 //! What is found where large buckets are cut: whatever is near in some bucket, and what the sample
 //! says of it; and the recall at the threshold itself, with and without limits.
 
-#[path = "common/pages.rs"]
-mod pages;
-#[path = "common/run.rs"]
-mod run;
-
 use std::collections::BTreeSet;
 
 use neardup_core::executor::PlainThreads;
@@ -20,8 +15,8 @@ use neardup_core::methods::sketches::Sketches;
 use neardup_core::verify::measure::Measure;
 use neardup_core::verify::predicate::Predicate;
 
-use pages::{pages, sets_at};
-use run::{ENOUGH, Found, find};
+use crate::common::pages::{pages, sets_at};
+use crate::common::run::{ENOUGH, Found, find};
 
 fn words(shingle: usize) -> FeatureSpec {
     FeatureSpec { shingle, multiset: false, ..FeatureSpec::WORDS }

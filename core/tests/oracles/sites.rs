@@ -2,14 +2,11 @@
 //! the frames, the changes and the truth that they are said to have. The corpora that they are made
 //! of are in the folder NEARDUP_DATA.
 
-#[path = "common/corpora.rs"]
-mod corpora;
-#[path = "common/sites/mod.rs"]
-mod sites;
-
 use std::collections::{HashMap, HashSet};
 
 use neardup_core::text::html::html_text;
+
+use crate::common::{corpora, sites};
 use sites::articles::Language;
 use sites::changes::Change;
 

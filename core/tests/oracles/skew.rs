@@ -2,11 +2,6 @@
 //! same pairs and none too few, and what is looked at does not grow as the pairs of all documents
 //! do.
 
-#[path = "common/pages.rs"]
-mod pages;
-#[path = "common/run.rs"]
-mod run;
-
 use neardup_core::executor::PlainThreads;
 use neardup_core::features::FeatureSpec;
 use neardup_core::hash::mix;
@@ -18,8 +13,8 @@ use neardup_core::methods::sets::Sets;
 use neardup_core::methods::sketches::Sketches;
 use neardup_core::verify::measure::Measure;
 
-use pages::pages;
-use run::{ENOUGH, Found, find};
+use crate::common::pages::pages;
+use crate::common::run::{ENOUGH, Found, find};
 
 const SETS: FeatureSpec = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
 

@@ -2,9 +2,6 @@
 //! corpora of the folder NEARDUP_DATA (without these there is nothing to compare), and on hostile
 //! codes.
 
-#[path = "common/corpora.rs"]
-mod common;
-
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
@@ -22,6 +19,8 @@ use neardup_core::resources::Resources;
 use neardup_core::storage::files::NoFiles;
 use neardup_core::text::paragraphs::paragraphs;
 use neardup_core::verify::repeatability::repeatability;
+
+use crate::common::corpora as common;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
 const MARKS: &str = "，。？！；：、,.?!;:";

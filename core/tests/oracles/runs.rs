@@ -12,13 +12,8 @@ use neardup_core::runs::{RunParameters, Unit};
 use neardup_core::{Tokenizer, html_text, words};
 use proptest::prelude::*;
 
-#[path = "common/run_cases.rs"]
-mod run_cases;
-#[path = "common/runs.rs"]
-mod runs;
-
-use run_cases::{Case, cases, parameters};
-use runs::joined;
+use crate::common::run_cases::{Case, cases, parameters};
+use crate::common::runs::joined;
 
 fn tokens(text: &str, tokenizer: Tokenizer) -> Vec<String> {
     match tokenizer {

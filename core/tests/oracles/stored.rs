@@ -1,10 +1,5 @@
 //! Stored sketches against their specification: all pairs by the estimate of each.
 
-#[path = "common/cases.rs"]
-mod cases;
-#[path = "common/run.rs"]
-mod run;
-
 use neardup_core::executor::PlainThreads;
 use neardup_core::features::tokens::Document;
 use neardup_core::hash::mix;
@@ -16,7 +11,8 @@ use neardup_core::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeade
 use neardup_core::sketches::{minhash, simhash};
 use proptest::prelude::*;
 
-use run::{ENOUGH, Found, find};
+use crate::common::cases;
+use crate::common::run::{ENOUGH, Found, find};
 
 /// Sketches, the first of which are copied with some of their positions changed; some are of empty
 /// documents.

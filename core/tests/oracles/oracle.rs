@@ -1,12 +1,5 @@
 //! The join against its specification: all pairs, one by one.
 
-#[path = "common/cases.rs"]
-mod cases;
-#[path = "common/run.rs"]
-mod run;
-#[path = "common/sets.rs"]
-mod sets;
-
 use std::collections::BTreeSet;
 
 use neardup_core::executor::PlainThreads;
@@ -19,8 +12,9 @@ use neardup_core::verify::measure::Measure;
 use neardup_core::verify::predicate::Predicate;
 use proptest::prelude::*;
 
-use run::{ENOUGH, Found, find};
-use sets::set;
+use crate::common::cases;
+use crate::common::run::{ENOUGH, Found, find};
+use crate::common::sets::set;
 
 const SELF_MEASURES: [Measure; 4] = [Measure::Jaccard, Measure::Cosine, Measure::Dice, Measure::Overlap];
 

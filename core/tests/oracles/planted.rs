@@ -13,8 +13,7 @@ use neardup_core::{
     Corpus, Document, MemoryFiles, PlainThreads, Resources, Runs, Span, Stop, Tokenizer, words,
 };
 
-#[path = "common/corpora.rs"]
-mod corpora;
+use crate::common::corpora;
 
 /// The least length of a run.
 const LEAST: usize = 12;

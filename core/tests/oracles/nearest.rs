@@ -1,12 +1,5 @@
 //! The nearest of each against its specification: all rows, sorted by similarity and then by id.
 
-#[path = "common/cases.rs"]
-mod cases;
-#[path = "common/run.rs"]
-mod run;
-#[path = "common/sets.rs"]
-mod sets;
-
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -23,8 +16,9 @@ use neardup_core::storage::files::MemoryFiles;
 use neardup_core::verify::measure::Measure;
 use proptest::prelude::*;
 
-use run::{ENOUGH, Interrupted};
-use sets::set;
+use crate::common::cases;
+use crate::common::run::{ENOUGH, Interrupted};
+use crate::common::sets::set;
 
 const MEASURES: [Measure; 5] =
     [Measure::Jaccard, Measure::Cosine, Measure::Dice, Measure::Overlap, Measure::Containment];

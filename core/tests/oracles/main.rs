@@ -1,0 +1,27 @@
+//! All methods and joins against their definitions, in one program: each would be linked by itself otherwise.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod char_pairs;
+mod codes;
+mod edit;
+mod equal;
+mod limits;
+mod methods;
+mod nearest;
+mod needed;
+mod oracle;
+mod planted;
+mod progress;
+mod run_pairs;
+mod runs;
+mod runs_corpora;
+mod search;
+mod sites;
+mod sketches;
+mod skew;
+mod stored;
+mod techniques;
+mod thresholds;
+mod tlcs;
