@@ -1,6 +1,6 @@
 //! How the time of each phase grows with the number of documents, from texts to the last pair.
 //!
-//!     cargo bench --no-default-features --bench growth -- [NAME.tsv] [most=10000000] [at=0.8] [threads=2] [memory=2048] [plot=PATH]
+//!     cargo bench -p neardup-benches --bench growth -- [NAME.tsv] [most=10000000] [at=0.8] [threads=2] [memory=2048] [plot=PATH]
 //!
 //! Of the texts of NAME.tsv (an id, a tab and a text a line) the first 25,000, 50,000 and so on to all; of made names with
 //! addresses 25,000 to `most`. *growth*: the exponent of the time since the size before. `memory` is in megabytes; what

@@ -1,6 +1,6 @@
 //! All pairs of 64-bit simhashes at a Hamming distance of at most 3 against sorted blocks of 16 bits, in one run.
 //!
-//!     cargo bench --no-default-features --bench hamming -- [MILLIONS …] [random] [texts] [attack] [threads=N]
+//!     cargo bench -p neardup-benches --bench hamming -- [MILLIONS …] [random] [texts] [attack] [threads=N]
 //!
 //! Prints seconds from the vectors to the last pair, and their ratio to the peer's; the numbers of pairs must agree.
 

@@ -1,7 +1,7 @@
 //! The exact join on ready integer sets against a textbook PPJoin, in one run.
 //!
-//!     cargo bench --no-default-features --bench join -- DIR [NAME:THRESHOLD …] [threads=N] [algorithms]
-//!     cargo bench --no-default-features --bench join -- machine
+//!     cargo bench -p neardup-benches --bench join -- DIR [NAME:THRESHOLD …] [threads=N] [algorithms]
+//!     cargo bench -p neardup-benches --bench join -- machine
 //!
 //! DIR holds NAME.sets (see benches/README.md). Prints seconds and their ratio to the textbook's; the numbers
 //! of pairs must agree. With `algorithms` the join is made by each of ours instead, on one thread: seconds, and
@@ -55,7 +55,7 @@ const ALGORITHMS: [(&str, Algorithm); 4] = [
 fn main() {
     let mut args = std::env::args().skip(1).filter(|arg| arg != "--bench");
     let Some(dir) = args.next().map(PathBuf::from) else {
-        eprintln!("usage: cargo bench --bench join -- DIR [NAME:THRESHOLD …] [threads=N] [algorithms]");
+        eprintln!("usage: cargo bench -p neardup-benches --bench join -- DIR [NAME:THRESHOLD …] [threads=N] [algorithms]");
         return;
     };
     let (mut threads, mut algorithms, mut runs) = (vec![1, 4], false, Vec::new());

@@ -1,7 +1,7 @@
 //! The inner loops one by one: bytes, tokens or calls a second, beside the speed of memory in the
 //! same run.
 //!
-//!     cargo bench --no-default-features --bench kernels [-- FILTER]
+//!     cargo bench -p neardup-benches --bench kernels [-- FILTER]
 //!
 //! All inputs are made here, from fixed numbers.
 

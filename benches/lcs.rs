@@ -1,6 +1,6 @@
 //! The pair steps of the methods `lcs` and `tlcs`: milliseconds a pair of 10 KB texts.
 //!
-//!     cargo bench --no-default-features --bench lcs [-- FOLDER]
+//!     cargo bench -p neardup-benches --bench lcs [-- FOLDER]
 //!
 //! All texts are made here, from fixed numbers. With a folder, the pairs are also written there,
 //! for benches/peers/rapidfuzz_lcs.py, which prints the same table of another program.

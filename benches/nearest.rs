@@ -1,6 +1,6 @@
 //! The ten nearest of each beside the exact join at 0.5, on ready integer sets, in one run.
 //!
-//!     cargo bench --no-default-features --bench nearest -- DIR [NAME …] [k=10] [threads=2] [at=0.5] [first=200000]
+//!     cargo bench -p neardup-benches --bench nearest -- DIR [NAME …] [k=10] [threads=2] [at=0.5] [first=200000]
 //!
 //! DIR holds NAME.sets (see benches/README.md). Prints seconds from ordered records to the last row, and their ratio; the
 //! lesser of two runs each, alternately. The nearest of some rows are compared with all rows, one by one.
@@ -34,7 +34,7 @@ fn main() {
     let mut args = std::env::args().skip(1).filter(|arg| arg != "--bench");
     let Some(dir) = args.next().map(PathBuf::from) else {
         eprintln!(
-            "usage: cargo bench --bench nearest -- DIR [NAME …] [k=10] [threads=2] [at=0.5] [first=200000]"
+            "usage: cargo bench -p neardup-benches --bench nearest -- DIR [NAME …] [k=10] [threads=2] [at=0.5] [first=200000]"
         );
         return;
     };

@@ -1,6 +1,6 @@
 //! What a join in parts takes of one processor, step by step, without a server: sets, ranks, rows of parts, candidates, in seconds.
 //!
-//!     cargo bench --no-default-features --bench parts -- NAME.tsv [0.8] [parts=6] [rows=100000] [runs=3]
+//!     cargo bench -p neardup-benches --bench parts -- NAME.tsv [0.8] [parts=6] [rows=100000] [runs=3]
 //!
 //! NAME.tsv has an id, a tab and a text in each line (see benches/README.md). Of several runs the least of each step counts.
 
@@ -31,7 +31,7 @@ fn main() {
     let mut args = std::env::args().skip(1).filter(|arg| arg != "--bench");
     let Some(path) = args.next() else {
         eprintln!(
-            "usage: cargo bench --bench parts -- NAME.tsv [THRESHOLD] [parts=6] [rows=100000] [runs=3]"
+            "usage: cargo bench -p neardup-benches --bench parts -- NAME.tsv [THRESHOLD] [parts=6] [rows=100000] [runs=3]"
         );
         return;
     };

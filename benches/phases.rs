@@ -1,6 +1,6 @@
 //! From texts to the last pair, phase by phase: reading (cutting, numbering), ordering, joining, in seconds.
 //!
-//!     cargo bench --no-default-features --bench phases -- NAME.tsv [0.9 0.8 …] [threads=1,2,4] [shingle=1] [measure=jaccard] [runs=3] [rows=1000000] [method=tlcs]
+//!     cargo bench -p neardup-benches --bench phases -- NAME.tsv [0.9 0.8 …] [threads=1,2,4] [shingle=1] [measure=jaccard] [runs=3] [rows=1000000] [method=tlcs]
 //!
 //! With `method=tlcs`, `lcs` or `partial_duplicates` by these as their defaults have them; a threshold is that of `tlcs` and
 //! `lcs`, 0.28 if none is given, and passages need none.
@@ -36,7 +36,7 @@ const MEMORY: usize = 4 << 30;
 fn main() {
     let mut args = std::env::args().skip(1).filter(|arg| arg != "--bench");
     let Some(path) = args.next() else {
-        eprintln!("usage: cargo bench --bench phases -- NAME.tsv [THRESHOLD …] [threads=1,2,4] [shingle=1]");
+        eprintln!("usage: cargo bench -p neardup-benches --bench phases -- NAME.tsv [THRESHOLD …] [threads=1,2,4] [shingle=1]");
         return;
     };
     let (mut thresholds, mut threads) = (Vec::new(), vec![1, 2, 4]);

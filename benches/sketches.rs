@@ -1,7 +1,7 @@
 //! How fast documents become sketches on one core: the same token sets as other programs get, and
 //! from text.
 //!
-//!     cargo bench --no-default-features --bench sketches -- FILE.tsv
+//!     cargo bench -p neardup-benches --bench sketches -- FILE.tsv
 //!
 //! FILE.tsv has id, tab, text. A line for each task: its name, seconds (the best of three),
 //! documents.
@@ -31,7 +31,7 @@ fn report(task: &str, documents: usize, mut run: impl FnMut()) {
 
 fn main() {
     let Some(path) = std::env::args().skip(1).find(|argument| !argument.starts_with("--")) else {
-        println!("usage: cargo bench --no-default-features --bench sketches -- FILE.tsv");
+        println!("usage: cargo bench -p neardup-benches --bench sketches -- FILE.tsv");
         return;
     };
     let text = std::fs::read_to_string(&path).expect("a file of UTF-8");

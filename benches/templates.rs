@@ -1,7 +1,7 @@
 //! Pages of a site, whose frame is 10 to 90 % of them: processor seconds from texts to the last pair, by method, and how
 //! these grow with the number of pages.
 //!
-//!     cargo bench --no-default-features --bench templates [-- [METHOD …] [frames=10,50] [pages=1000,10000] [limit=20]]
+//!     cargo bench -p neardup-benches --bench templates [-- [METHOD …] [frames=10,50] [pages=1000,10000] [limit=20]]
 //!
 //! All pages are made here, from fixed numbers (core/tests/common/pages.rs). A run is cut off after `limit` seconds of the
 //! processor, and larger sites are left out then; of runs of less than 0.3 s the least of three counts. *growth*:

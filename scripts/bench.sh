@@ -37,7 +37,7 @@ trap 'bench_server_stop; rm -rf "$dir"' EXIT
 # A line for each kernel, of criterion's output the middle of the three throughputs.
 kernels() {
     progress 'kernels (2 min)'
-    timeout 300 cargo bench --no-default-features --bench kernels -- --noplot 2>/dev/null |
+    timeout 300 cargo bench -p neardup-benches --bench kernels -- --noplot 2>/dev/null |
         awk '
             /^[a-z].*\// { name = $0; sub(/ *time:.*/, "", name) }
             /thrpt:.*\/s/ { sub(/elem/, " calls", $5); print name "|" $4 " " $5 }' | table 'kernel|speed'
@@ -47,7 +47,7 @@ kernels() {
 sketches() {
     local input=$corpora/$small.tsv seconds
     progress 'sketches (1 min)'
-    timeout 120 cargo bench --no-default-features --bench sketches -- "$input" >"$dir/sketches"
+    timeout 120 cargo bench -p neardup-benches --bench sketches -- "$input" >"$dir/sketches"
     seconds=$(awk -F'|' '/^minhash of ready sets/ { print $2 }' "$dir/sketches")
     {
         awk -F'|' -v OFS='|' '{ print "neardup", $1, $2, int($3 / $2), "" }' "$dir/sketches"
@@ -59,7 +59,7 @@ sketches() {
 # All pairs of simhashes at a distance of at most 3, beside sorted blocks in plain Rust.
 hamming() {
     progress 'all pairs at a Hamming distance of at most 3, up to 10 million vectors (2 min)'
-    timeout 400 cargo bench --no-default-features --bench hamming -- 1 10 | sed -n '/^|/p; $s/.*//p' | say
+    timeout 400 cargo bench -p neardup-benches --bench hamming -- 1 10 | sed -n '/^|/p; $s/.*//p' | say
 }
 
 join() {
@@ -76,14 +76,14 @@ join() {
 
 # join_table SECONDS ARGUMENTS…
 join_table() {
-    timeout "$1" cargo bench --no-default-features --bench join -- "$corpora" "${@:2}" | sed -n '/^|/p; $s/.*//p' | say ||
+    timeout "$1" cargo bench -p neardup-benches --bench join -- "$corpora" "${@:2}" | sed -n '/^|/p; $s/.*//p' | say ||
         skipped 'the rest of this table' "an error, or its $1 s were up"
 }
 
 progress 'build the benchmarks (1 min)'
-cargo bench --no-default-features --bench join --bench kernels --bench sketches --bench hamming --no-run
+cargo bench -p neardup-benches --bench join --bench kernels --bench sketches --bench hamming --no-run
 find_corpora
-machine=$(cargo bench --no-default-features --bench join -- machine)
+machine=$(cargo bench -p neardup-benches --bench join -- machine)
 say <<END
 $machine.
 neardup $(git describe --always --dirty 2>/dev/null || echo '(no git)'), load before the run $(cut -d' ' -f1 /proc/loadavg).

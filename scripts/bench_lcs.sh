@@ -8,7 +8,7 @@ cd "$project"
 pairs=$(mktemp -d)
 trap 'rm -rf "$pairs"' EXIT
 printf '### neardup\n\n'
-cargo bench --quiet --no-default-features --bench lcs -- "$pairs"
+cargo bench --quiet -p neardup-benches --bench lcs -- "$pairs"
 kept=${CARGO_TARGET_DIR:-$project/target}/bench
 python=$kept/venv/bin/python
 if [[ ! -x $python ]] || ! "$python" -c 'import rapidfuzz' 2>/dev/null; then

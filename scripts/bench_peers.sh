@@ -36,7 +36,7 @@ setsimilaritysearch() {
         skipped SetSimilaritySearch 'it failed or took more than 120 s'
         return
     }
-    read -r ours expected < <(cargo bench --no-default-features --bench join -- "$corpora" "$1:$2" threads=1 |
+    read -r ours expected < <(cargo bench -p neardup-benches --bench join -- "$corpora" "$1:$2" threads=1 |
         awk -F'|' -v name="$1" '$0 ~ "^[|] " name " " { print $8, $4 }')
     peer_row SetSimilaritySearch "$1 $2, ready sets" "$seconds" "$pairs" "$pairs" "$expected" "$ours" 1
 }
