@@ -25,7 +25,7 @@ $$;
 CREATE TEMP TABLE queries (n serial, query text);
 INSERT INTO queries (query) VALUES
     ('SELECT id FROM docs WHERE body <@ (SELECT k.tb FROM kept k WHERE k.id = 12)'),
-    ('SELECT id FROM docs WHERE body <@ (SELECT (''<'' || minhash(d.body, 2, 64) || '',0.7>'')::text_ball FROM docs d WHERE d.id = 43)'),
+    ('SELECT id FROM docs WHERE body <@ (SELECT near(d.body, 0.8)::text::text_ball FROM docs d WHERE d.id = 43)'),
     ('SELECT id FROM docs WHERE m <@ near((SELECT d.m FROM docs d WHERE d.id = 1005), 0.6)'),
     ('SELECT id FROM docs WHERE minhash(body, 3, 96) <@ near((SELECT minhash(d.body, 3, 96) FROM docs d WHERE d.id = 45), 0.8)'),
     ('SELECT id FROM docs WHERE s <@ near((SELECT d.s FROM docs d WHERE d.id = 46), 6)'),
