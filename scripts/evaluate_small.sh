@@ -11,7 +11,8 @@ if (($# == 0)); then
     mapfile -t names < <(find evaluation/src/bin -mindepth 1 -maxdepth 1 -name 'evaluate_*' | sed 's/.*evaluate_//; s/\.rs$//' | sort)
     set -- "${names[@]}"
 fi
-cargo build --quiet --profile quick --package neardup-evaluation --bins
+# With the extension, so that both take the same build of the core.
+cargo build --quiet --profile quick --no-default-features --features "$(pg_feature),pg_test" --package neardup --package neardup-core --package neardup-evaluation --lib --bins
 plots=$(mktemp -d)
 trap 'rm -rf "$plots"' EXIT
 export NEARDUP_EVALUATE=small
