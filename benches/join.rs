@@ -55,7 +55,9 @@ const ALGORITHMS: [(&str, Algorithm); 4] = [
 fn main() {
     let mut args = std::env::args().skip(1).filter(|arg| arg != "--bench");
     let Some(dir) = args.next().map(PathBuf::from) else {
-        eprintln!("usage: cargo bench -p neardup-benches --bench join -- DIR [NAME:THRESHOLD …] [threads=N] [algorithms]");
+        eprintln!(
+            "usage: cargo bench -p neardup-benches --bench join -- DIR [NAME:THRESHOLD …] [threads=N] [algorithms]"
+        );
         return;
     };
     let (mut threads, mut algorithms, mut runs) = (vec![1, 4], false, Vec::new());

@@ -36,7 +36,9 @@ const MEMORY: usize = 4 << 30;
 fn main() {
     let mut args = std::env::args().skip(1).filter(|arg| arg != "--bench");
     let Some(path) = args.next() else {
-        eprintln!("usage: cargo bench -p neardup-benches --bench phases -- NAME.tsv [THRESHOLD …] [threads=1,2,4] [shingle=1]");
+        eprintln!(
+            "usage: cargo bench -p neardup-benches --bench phases -- NAME.tsv [THRESHOLD …] [threads=1,2,4] [shingle=1]"
+        );
         return;
     };
     let (mut thresholds, mut threads) = (Vec::new(), vec![1, 2, 4]);

@@ -171,7 +171,7 @@ fn one_token_that_all_records_have() {
         let others = (0..2 + n % 2 * (n % 5)).map(|m| token(n / 3, m + n % 3 / 2));
         (0, others.chain([TOKENS - 1]).collect())
     };
-    let all = by_size((0..600).map(set).collect());
+    let all = by_size((0..crate::cases::cases(600).cases.max(300)).map(set).collect());
     for threshold in [0.3, 0.6] {
         let predicate = Predicate::new(Measure::Jaccard, threshold).unwrap();
         check(&all, None, predicate, 1);
