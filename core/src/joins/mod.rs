@@ -6,6 +6,7 @@
 //! * [`stored`]: joins minhash sketches that are already stored, by agreeing values
 //! * [`sentences`]: joins documents that share sentence signatures
 //! * [`codes`]: joins feature codes by common substrings
+//! * [`keys`]: finds the records that share a key, for [`runs`] and for parts
 //! * [`nearest`]: finds the nearest records of each record, without a threshold
 //! * [`runs`]: joins texts by the share of their tokens in common runs
 //! * [`incremental`]: joins few changed sets with digests of many other sets
@@ -18,6 +19,7 @@
 pub mod codes;
 pub mod edit;
 pub mod incremental;
+pub mod keys;
 pub mod nearest;
 pub mod pairs;
 pub mod parts;

@@ -10,7 +10,7 @@ use std::fmt::Debug;
 use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::features::tokens::Document;
-use crate::joins::parts::keys::Key;
+use crate::joins::keys::Key;
 use crate::memory;
 use crate::verify::predicate::Predicate;
 

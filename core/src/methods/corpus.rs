@@ -149,7 +149,7 @@ impl<'a> Corpus<'a> {
     /// use neardup_core::{Corpus, Sketches};
     ///
     /// let technique = TechniqueSpec::ExactText { clean: false, html: false };
-    /// let mut method = Sketches { sites: true, ..Sketches::of(technique) };
+    /// let mut method = Sketches { sites: true, ..Sketches::by_technique(technique) };
     /// // Pairs of two sites only.
     /// let different = Some(Box::new(Rule::Technique(0)));
     /// method.combination.rule = Rule::BySite { at: 0, same: None, different };

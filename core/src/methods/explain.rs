@@ -95,12 +95,12 @@ pub struct Evidence {
 /// The details of a kind of method.
 ///
 /// ```
-/// use neardup_core::explain::{Details, SharedTokens};
+/// use neardup_core::explain::{Details, TokenOverlap};
 /// use neardup_core::{Measure, Method, Sets, Stop, TwoTexts};
 ///
 /// let texts = TwoTexts::new(["to be or not", "to be"])?;
 /// let explained = Sets::of_words(Measure::Jaccard, 0.8)?.explain(&texts, &Stop::default())?;
-/// let expected = Details::Sets(SharedTokens { shared: 2, left: 4, right: 2 });
+/// let expected = Details::Sets(TokenOverlap { shared: 2, left: 4, right: 2 });
 /// assert_eq!(explained.evidence.details, Some(expected));
 /// # Ok::<(), neardup_core::Error>(())
 /// ```
@@ -257,7 +257,7 @@ pub struct Region {
 /// let feature = FeatureSpec::WORDS;
 /// let simhash = TechniqueSpec::Simhash { feature, bits: 64, frequency: true, threshold: 0.9 };
 /// let texts = TwoTexts::new(["to be or not", "not to be, or"])?;
-/// let evidence = Sketches::of(simhash).explain(&texts, &Stop::default())?.evidence;
+/// let evidence = Sketches::by_technique(simhash).explain(&texts, &Stop::default())?.evidence;
 /// let Some(Details::Sketches(agreement)) = evidence.details else { panic!("of sketches") };
 /// let alike = agreement.alike.map(|alike| (alike.alike, alike.bits));
 /// assert_eq!(alike, Some((64, Some(64))));

@@ -74,7 +74,7 @@ impl LongParts {
 /// let technique = TechniqueSpec::Minhash { feature, plan, seed: 1, threshold: 0.8, verify: true };
 /// let resources = Resources { files: &MemoryFiles, budget: 1 << 24, executor: &PlainThreads(2) };
 /// let titles: Vec<String> = (0..40).map(|n| format!("Harbour news of day {n}")).collect();
-/// let method = Sketches::of(technique);
+/// let method = Sketches::by_technique(technique);
 /// let (_, account) = Corpus::of_texts(&titles).pairs_with(&method, resources)?;
 /// let short = account.short_texts;
 /// assert_eq!((short.median_words(), short.are_many()), (Some(5), true));

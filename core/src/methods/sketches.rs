@@ -35,7 +35,7 @@ use crate::verify::predicate::Predicate;
 /// let plan = Banding::for_recall(0.5, 0.99)?;
 /// let technique = TechniqueSpec::Minhash { feature, plan, seed: 1, threshold: 0.5, verify: true };
 /// let texts = ["the red crane left the quay", "The red crane left the quay!"];
-/// let pairs = Corpus::of_texts(&texts).pairs(&Sketches::of(technique))?;
+/// let pairs = Corpus::of_texts(&texts).pairs(&Sketches::by_technique(technique))?;
 /// assert_eq!(pairs[0].similarity, 1.0);
 /// # Ok::<(), neardup_core::Error>(())
 /// ```
@@ -59,7 +59,7 @@ impl Sketches {
     /// let feature = FeatureSpec::WORDS;
     /// let simhash = TechniqueSpec::Simhash { feature, bits: 64, frequency: true, threshold: 0.9 };
     /// let mut corpus = Corpus::of_texts(&["to be or not", "not to be, or"]);
-    /// let pairs = corpus.pairs(&Sketches::of(simhash))?;
+    /// let pairs = corpus.pairs(&Sketches::by_technique(simhash))?;
     /// assert_eq!(pairs[0].similarity, 1.0);
     /// # Ok::<(), neardup_core::Error>(())
     /// ```

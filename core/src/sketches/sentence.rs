@@ -48,8 +48,8 @@ struct Fingerprint {
 ///
 /// let mut signer = SentenceSigner::new(SentenceParameters::default())?;
 /// let stop = Stop::default();
-/// let a = signer.of("A sentence of some length. Another one that is long!", &stop)?.to_vec();
-/// let b = signer.of("another  one that is LONG", &stop)?;
+/// let a = signer.signatures("A sentence of some length. Another one that is long!", &stop)?.to_vec();
+/// let b = signer.signatures("another  one that is LONG", &stop)?;
 /// assert!(a.iter().any(|signature| b.contains(signature)));
 /// # Ok::<(), neardup_core::Error>(())
 /// ```
@@ -94,8 +94,8 @@ impl SentenceSigner {
     /// use neardup_core::sketch::SentenceSigner;
     ///
     /// let mut signer = SentenceSigner::new(Default::default())?;
-    /// assert!(signer.of("Too short.", &Stop::default())?.is_empty());
-    /// assert_eq!(signer.of("One sentence that is long enough.", &Stop::default())?.len(), 16);
+    /// assert!(signer.signatures("Too short.", &Stop::default())?.is_empty());
+    /// assert_eq!(signer.signatures("One sentence that is long enough.", &Stop::default())?.len(), 16);
     /// # Ok::<(), neardup_core::Error>(())
     /// ```
     pub fn signatures(&mut self, text: &str, stop: &Stop) -> Result<&[u128]> {

@@ -54,7 +54,7 @@ pub fn for_each_paragraph(text: &str, stop: &Stop, mut each: impl FnMut(Span) ->
 ///
 /// ```
 /// let text = "One\ntwo\n\n三\n";
-/// let all: Vec<&str> = neardup_core::paragraphs(text).iter().map(|span| span.of(text)).collect();
+/// let all: Vec<&str> = neardup_core::paragraphs(text).iter().map(|span| span.slice(text)).collect();
 /// assert_eq!(all, ["One\ntwo", "三"]);
 /// ```
 pub fn paragraphs(text: &str) -> Vec<Span> {

@@ -128,7 +128,7 @@ fn plain_run(bytes: &[u8]) -> usize {
 ///
 /// ```
 /// let text = "Mr. Smith paid $3.50 at 5 p.m. for it. \"Too much!\" he said. 好吗？";
-/// let all: Vec<&str> = neardup_core::sentences(text).iter().map(|span| span.of(text)).collect();
+/// let all: Vec<&str> = neardup_core::sentences(text).iter().map(|span| span.slice(text)).collect();
 /// assert_eq!(all, ["Mr. Smith paid $3.50 at 5 p.m. for it.", "\"Too much!\" he said.", "好吗？"]);
 /// ```
 pub fn sentences(text: &str) -> Vec<Span> {

@@ -23,7 +23,7 @@ impl Span {
     ///
     /// ```
     /// let text = "One. Two.";
-    /// assert_eq!(neardup_core::sentences(text)[1].of(text), "Two.");
+    /// assert_eq!(neardup_core::sentences(text)[1].slice(text), "Two.");
     /// ```
     pub fn slice<'a>(&self, text: &'a str) -> &'a str {
         &text[self.bytes.clone()]

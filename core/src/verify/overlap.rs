@@ -7,9 +7,9 @@ use crate::simd::shared_blocks::{self, BlocksCompared};
 /// The numbers of tokens that both texts share and that each text has.
 ///
 /// ```
-/// use neardup_core::explain::SharedTokens;
+/// use neardup_core::explain::TokenOverlap;
 ///
-/// let SharedTokens { shared, left, .. } = SharedTokens::from([2, 6, 3]);
+/// let TokenOverlap { shared, left, .. } = TokenOverlap::from([2, 6, 3]);
 /// assert_eq!((shared, left), (2, 6));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]

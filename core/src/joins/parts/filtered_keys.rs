@@ -10,9 +10,9 @@
 use super::bitmaps;
 use super::earlier::{self, Earlier};
 use super::groups::RowGroups;
-use super::keys::Key;
 use crate::error::{Error, Result};
 use crate::executor::{self, Stop};
+use crate::joins::keys::Key;
 use crate::joins::sets::bounds::Bounds;
 use crate::memory;
 

@@ -1,10 +1,7 @@
-//! The join of documents by keys, in independent parts. Documents that share a key are candidates.
+//! The join of documents by keys, in independent parts.
 //!
-//! A key is a hash with a role. A document that *offers* a key is a candidate with all documents
-//! that *look* for it, and most keys are both. So a document may look for the pieces that other
-//! documents offer, without meeting those that look for the same pieces. A *limited* key makes no
-//! candidates if more documents than a given number have it. The keys of a document in a part are
-//! encoded as the version of this format, then each key in 8 bytes, little-endian, ascending.
+//! The keys of a document in a part are encoded as the version of this format, then each key in 8
+//! bytes with its role, little-endian, ascending.
 
 use std::cmp::Reverse;
 
@@ -13,6 +10,7 @@ use super::groups::RowGroups;
 use super::ranks::TokenRanks;
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
+use crate::joins::keys::{Key, KeyPosting, for_each_meeting, weighted_keys};
 use crate::memory;
 use crate::storage::files::TempFiles;
 use crate::storage::log::Log;
@@ -23,48 +21,10 @@ const NAME: &str = "keys";
 const VERSION: u8 = 1;
 const BYTES: usize = size_of::<u64>();
 const DOING: &str = "joining by keys";
-/// The number of records between two checks for interrupts.
+/// The number of hashes between two checks for interrupts.
 const CHECK_EVERY: usize = 1 << 12;
-
-const OFFERS: u64 = 1;
-const LOOKS: u64 = 2;
-const LIMITED: u64 = 4;
-/// The bits of a key that are its role and no part of its hash.
-const ROLES: u64 = OFFERS | LOOKS | LIMITED;
-/// Set among the keys of a part if the document is known. This bit of hashes does not count in a
-/// part.
-const KNOWN: u64 = 8;
-
-/// A key of a document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Key(u64);
-
-impl Key {
-    /// Makes a key that all documents with this hash share.
-    pub fn from_hash(hash: u64) -> Self {
-        Self(hash & !ROLES | OFFERS | LOOKS)
-    }
-
-    /// Makes a key that only documents that look for this hash share.
-    pub fn offered(hash: u64) -> Self {
-        Self(hash & !ROLES | OFFERS)
-    }
-
-    /// Makes a key that only documents that offer this hash share.
-    pub fn looked_up(hash: u64) -> Self {
-        Self(hash & !ROLES | LOOKS)
-    }
-
-    /// Makes a key like [`Key::from_hash`] that does not count if too many documents have it.
-    pub fn limited(hash: u64) -> Self {
-        Self(hash & !ROLES | OFFERS | LOOKS | LIMITED)
-    }
-
-    /// Returns the key without its role.
-    pub(super) fn hash(self) -> u64 {
-        self.0 & !ROLES
-    }
-}
+/// The greatest number of pairs of a part, repeats included: they take 16 GB of temporary files.
+const MOST: u64 = 1 << 30;
 
 /// Returns the rows of a document: for each part the keys that fall into it. Sorts the keys and
 /// removes repeats. O(keys · log keys).
@@ -95,8 +55,8 @@ pub fn groups(keys: &mut Vec<Key>, parts: u32, stop: &Stop) -> Result<RowGroups>
 /// The keys of a part, as they arrive.
 #[derive(Debug)]
 pub struct KeyPart<F> {
-    /// A key and the number of its document.
-    entries: Log<[u64; 2]>,
+    /// Those of known documents are of the second side.
+    entries: Log<KeyPosting>,
     files: F,
     budget: usize,
     most: u64,
@@ -120,11 +80,8 @@ impl<F: TempFiles> KeyPart<F> {
         if !rest.is_empty() {
             return Err(bad("a key is cut short".to_owned()));
         }
-        let known = if known { KNOWN } else { 0 };
-        keys.iter().try_for_each(|&key| {
-            let entry = [u64::from_le_bytes(key) & !KNOWN | known, document];
-            self.entries.push(entry, &self.files)
-        })
+        let mut keys = keys.iter().map(|&key| Key(u64::from_le_bytes(key)));
+        keys.try_for_each(|key| self.entries.push(key.posting(document, known), &self.files))
     }
 
     /// Calls `each` once for each candidate, in order, the lesser number first.
@@ -134,23 +91,14 @@ impl<F: TempFiles> KeyPart<F> {
         each: &mut dyn FnMut(u64, u64) -> Result<()>,
     ) -> Result<()> {
         let Self { entries, files, budget, most } = self;
-        let mut entries = entries.sorted(&files, budget / 4, executor)?;
+        let entries = entries.sorted(&files, budget / 4, executor)?;
         let mut pairs = Sorter::new(&files, budget / 2);
-        let mut group: Vec<(u64, u64)> = Vec::new();
-        let mut hash = 0;
-        loop {
-            let next = entries.next(executor)?;
-            if next.is_none_or(|[key, _]| key & !(ROLES | KNOWN) != hash) {
-                let is_limited = group.first().is_some_and(|&(_, role)| role & LIMITED != 0);
-                if !(is_limited && group.len() as u64 > most) {
-                    expand(&mut group, &mut pairs, executor)?;
-                }
-                group.clear();
+        for_each_meeting(entries, true, most, executor, |a, b| {
+            if pairs.len() > MOST {
+                return Err(Error::TooMany { what: "candidates of a part", limit: MOST });
             }
-            let Some([key, document]) = next else { break };
-            hash = key & !(ROLES | KNOWN);
-            memory::push(&mut group, (document, key & (ROLES | KNOWN)), DOING)?;
-        }
+            pairs.push([a, b], executor)
+        })?;
         let mut pairs = pairs.sorted(executor)?;
         let mut last = None;
         while let Some(pair) = pairs.next(executor)? {
@@ -159,27 +107,6 @@ impl<F: TempFiles> KeyPart<F> {
             }
         }
         Ok(())
-    }
-}
-
-/// Chooses, of the weighted keys of a record, those that are looked up: all but the most frequent
-/// ones whose weights sum to less than two records need to share.
-pub(crate) struct Rarest {
-    needed: f64,
-    left_out: u64,
-}
-
-impl Rarest {
-    /// Starts with the most frequent key.
-    pub(crate) fn new(needed: f64) -> Self {
-        Self { needed, left_out: 0 }
-    }
-
-    /// Reports whether the next key, which is not more frequent than the last one, is looked up.
-    pub(crate) fn looks_up(&mut self, weight: u32) -> bool {
-        self.left_out = self.left_out.saturating_add(weight.into());
-        // Rounding errs towards looking.
-        self.left_out as f64 >= self.needed - 1e-6
     }
 }
 
@@ -200,42 +127,7 @@ pub fn rarest(
     }
     executor::sort_unstable_by(&mut order, stop, &Ord::cmp)?;
     memory::reserve(keys, order.len(), DOING)?;
-    let mut rarest = Rarest::new(needed);
-    keys.extend(order.into_iter().map(|(_, hash, weight)| match rarest.looks_up(weight) {
-        true => Key::from_hash(hash),
-        false => Key::offered(hash),
-    }));
-    Ok(())
-}
-
-/// Adds the pairs of the documents that share a key.
-fn expand(group: &mut [(u64, u64)], pairs: &mut Sorter<'_, [u64; 2]>, executor: &dyn Executor) -> Result<()> {
-    /// The greatest number of pairs, repeats included: they take 16 GB of temporary files.
-    const MOST: u64 = 1 << 30;
-    if group.len() < 2 {
-        return Ok(());
-    }
-    // First those that offer and look, then those that only offer, which are no pairs among
-    // themselves, and then those that only look, which are none either.
-    let kind = |role: u64| 2 * u8::from(role & OFFERS == 0) + u8::from(role & LOOKS == 0);
-    executor::one(executor, &mut &mut *group, |group, stop| {
-        executor::sort_unstable_by(group, stop, &|a, b| (kind(a.1), a).cmp(&(kind(b.1), b)))
-    })?;
-    let [both, offering] = [1, 2].map(|end| group.partition_point(|&(_, role)| kind(role) < end));
-    for (n, &(a, role)) in group[..offering].iter().enumerate() {
-        let from = if n < both { n + 1 } else { offering };
-        for others in group[from..].chunks(CHECK_EVERY) {
-            executor.check_interrupts()?;
-            if pairs.len() > MOST {
-                return Err(Error::TooMany { what: "candidates of a part", limit: MOST });
-            }
-            for &(b, other) in others {
-                if a != b && role & other & KNOWN == 0 {
-                    pairs.push([a.min(b), a.max(b)], executor)?;
-                }
-            }
-        }
-    }
+    keys.extend(weighted_keys(order.into_iter().map(|(_, hash, weight)| (hash, weight)), needed));
     Ok(())
 }
 
@@ -248,6 +140,7 @@ mod tests {
     use super::*;
     use crate::executor::PlainThreads;
     use crate::hash::mix;
+    use crate::joins::keys::{LIMITED, LOOKS, OFFERS, ROLES};
     use crate::storage::files::MemoryFiles;
 
     fn key((value, role): (u64, u8)) -> Key {

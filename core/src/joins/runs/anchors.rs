@@ -1,5 +1,4 @@
-//! From the anchors of texts to candidates: pairs of texts that have an anchor in common which one
-//! of them looks up.
+//! From the anchors of texts to keys: a text offers all its anchors and looks the rarest ones up.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -7,7 +6,7 @@ use super::compared::{CompareScratch, DOING, RunTexts, Slice};
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::runs::anchors::Anchors;
-use crate::joins::parts::keys::Rarest;
+use crate::joins::keys::{KeyPosting, weighted_keys};
 use crate::memory;
 use crate::resources::Resources;
 use crate::storage::sort::{Groups, Sorted, Sorter};
@@ -31,16 +30,6 @@ pub(super) struct RankedAnchor {
     hash: u64,
     covers: u32,
     unused: u32,
-}
-
-/// A record that has an anchor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable, Pod)]
-#[repr(C)]
-pub(super) struct AnchorPosting {
-    hash: u64,
-    record: u32,
-    /// 1 if the record looks for other records that have the anchor.
-    looks: u32,
 }
 
 /// The anchors of some texts, in the order of the texts.
@@ -119,7 +108,7 @@ impl RunTexts {
         &self,
         ranked: Sorted<RankedAnchor>,
         resources: Resources<'f>,
-    ) -> Result<Sorter<'f, AnchorPosting>> {
+    ) -> Result<Sorter<'f, KeyPosting>> {
         let Resources { files, budget, executor } = resources;
         let mut postings = Sorter::new(files, budget / 4);
         let mut ranked = Groups::new(ranked, executor)?;
@@ -127,49 +116,17 @@ impl RunTexts {
         while ranked.next(&mut own, |anchor| anchor.record, |_, _| false, executor)? {
             let record = own[0].record;
             let is_right = self.right_from.is_some_and(|from| record >= from);
-            let may_look = self.rule.of.counts(is_right);
-            let least = self.rule.threshold * f64::from(self.lengths[record as usize]);
+            let needed = match self.rule.of.counts(is_right) {
+                true => self.rule.threshold * f64::from(self.lengths[record as usize]),
+                // It looks nothing up.
+                false => f64::INFINITY,
+            };
             // Anchors are in the order of the number of texts.
-            let mut rarest = Rarest::new(least);
-            for RankedAnchor { hash, record, covers, .. } in own.drain(..).rev() {
-                let looks = rarest.looks_up(covers) && may_look;
-                postings.push(AnchorPosting { hash, record, looks: looks.into() }, executor)?;
+            let weighted = own.drain(..).rev().map(|anchor| (anchor.hash, anchor.covers));
+            for key in weighted_keys(weighted, needed) {
+                postings.push(key.posting(record.into(), is_right), executor)?;
             }
         }
         Ok(postings)
-    }
-
-    /// Pairs each text that looks an anchor up with all other texts that have it.
-    pub(super) fn candidates<'f>(
-        &self,
-        postings: Sorted<AnchorPosting>,
-        resources: Resources<'f>,
-    ) -> Result<Sorter<'f, [u32; 2]>> {
-        let Resources { files, budget, executor } = resources;
-        let mut candidates = Sorter::new(files, budget / 4);
-        let mut postings = Groups::new(postings, executor)?;
-        let mut group: Vec<AnchorPosting> = Vec::new();
-        while postings.next(&mut group, |posting| posting.hash, |_, _| false, executor)? {
-            // Texts of the right table are numbered after those of the left one.
-            let middle = match self.right_from {
-                Some(from) => group.partition_point(|posting| posting.record < from),
-                None => 0,
-            };
-            for (n, one) in group.iter().enumerate().filter(|(_, one)| one.looks == 1) {
-                let others = match self.right_from {
-                    None => 0..group.len(),
-                    Some(_) if n < middle => middle..group.len(),
-                    Some(_) => 0..middle,
-                };
-                // Of two texts that both look, the first one finds the pair.
-                let found = |m: &usize| *m != n && (group[*m].looks == 0 || n < *m);
-                for m in others.filter(found) {
-                    let other = group[m].record;
-                    candidates.push([one.record.min(other), one.record.max(other)], executor)?;
-                }
-                executor.check_interrupts()?;
-            }
-        }
-        Ok(candidates)
     }
 }

@@ -10,6 +10,7 @@ mod frequent;
 
 pub use compared::RunRule;
 
+use super::keys::for_each_meeting;
 use super::pairs::Pairs;
 use super::{Counts, RecordJoin, RecordPair};
 use crate::error::Result;
@@ -18,7 +19,7 @@ use crate::features::sets::records::Members;
 use crate::features::texts::Distinct;
 use crate::memory;
 use crate::resources::Resources;
-use crate::storage::sort::Sorted;
+use crate::storage::sort::{Sorted, Sorter};
 use crate::verify::shared_windows::SharedWindows;
 use compared::{CompareScratch, DOING, RunTexts};
 pub use frequent::FrequentWindows;
@@ -41,7 +42,7 @@ pub fn run_pairs(
     resources: Resources<'_>,
     progress: &mut dyn FnMut(&'static str),
 ) -> Result<PreparedRuns> {
-    let Resources { executor, .. } = resources;
+    let Resources { files, budget, executor } = resources;
     let Distinct { texts, left, right } = distinct;
     // Texts are numbered with 32 bits.
     let right_from = right.as_ref().map(|_| left.len() as u32);
@@ -64,7 +65,11 @@ pub fn run_pairs(
     progress("looking for shared anchors");
     let ranked = compared.ranked(anchors, resources)?;
     let postings = compared.postings(ranked.sorted(executor)?, resources)?;
-    let candidates = compared.candidates(postings.sorted(executor)?, resources)?;
+    let (postings, mut candidates) = (postings.sorted(executor)?, Sorter::new(files, budget / 4));
+    for_each_meeting(postings, right_from.is_none(), u64::MAX, executor, |one, other| {
+        // Texts are numbered with 32 bits.
+        candidates.push([one as u32, other as u32], executor)
+    })?;
     let (mut equal, mut similarities) = (Vec::new(), Vec::new());
     if right.is_none() {
         for record in (0..left.len()).filter(|&record| left.rows(record).len() > 1) {

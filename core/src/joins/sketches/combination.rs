@@ -54,7 +54,7 @@ use crate::verify::predicate::Predicate;
 /// use neardup_core::parameters::TechniqueSpec;
 /// use neardup_core::{Corpus, Sketches};
 ///
-/// let equal = Sketches::of(TechniqueSpec::ExactText { clean: true, html: false });
+/// let equal = Sketches::by_technique(TechniqueSpec::ExactText { clean: true, html: false });
 /// let pairs = Corpus::of_texts(&["north  quay", "northquay", "Northquay"]).pairs(&equal)?;
 /// assert_eq!(pairs.iter().map(|pair| (pair.left, pair.right)).collect::<Vec<_>>(), [(0, 1)]);
 /// # Ok::<(), neardup_core::Error>(())

@@ -7,7 +7,7 @@ use crate::executor::Stop;
 use crate::features::codes::feature_code;
 use crate::features::tokens::Document;
 use crate::joins::codes::each_gram;
-use crate::joins::parts::keys::Key;
+use crate::joins::keys::Key;
 use crate::memory;
 use crate::methods::carried::words::to_text;
 use crate::methods::carrier::{Carrier, LeftOut, Meeting};

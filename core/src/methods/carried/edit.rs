@@ -13,7 +13,7 @@ use crate::features::hash_sets::make_set;
 use crate::features::tokens::{Document, FeatureSpec, Scratch, Tokenizer, for_each_token};
 use crate::features::windows::RunHashes;
 use crate::hash::mix;
-use crate::joins::parts::keys::Key;
+use crate::joins::keys::Key;
 use crate::memory;
 use crate::methods::carrier::{Carrier, LeftOut, Meeting};
 use crate::methods::edit::Edit;

@@ -7,7 +7,7 @@ use crate::executor::Stop;
 use crate::features::hash_sets::make_set;
 use crate::features::tokens::{Document, Scratch, for_each_token};
 use crate::hash::mix;
-use crate::joins::parts::keys::Key;
+use crate::joins::keys::Key;
 use crate::memory;
 use crate::methods::carrier::{Carrier, LeftOut, Meeting};
 use crate::methods::imatch::Imatch;

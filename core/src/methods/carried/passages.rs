@@ -12,7 +12,7 @@ use crate::features::tokens::Document;
 use crate::features::units::sets::{DocumentUnit, Gathering, Units};
 use crate::features::units::signatures::{Features, Maker, SignatureScratch, Terms, counted_documents};
 use crate::hash::{hash_bytes, mix};
-use crate::joins::parts::keys::Key;
+use crate::joins::keys::Key;
 use crate::memory;
 use crate::methods::carrier::{Carrier, LeftOut, Meeting};
 use crate::passages::search::Search;

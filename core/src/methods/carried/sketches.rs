@@ -9,7 +9,7 @@ use crate::executor::Stop;
 use crate::features::hash_sets::shared;
 use crate::features::tokens::Document;
 use crate::hash::{hash_bytes, mix};
-use crate::joins::parts::keys::Key;
+use crate::joins::keys::Key;
 use crate::memory;
 use crate::methods::carrier::{Carrier, LeftOut, Meeting, malformed};
 use crate::methods::sketches::Sketches;

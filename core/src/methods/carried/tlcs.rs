@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::tokens::Document;
 use crate::hash::mix;
-use crate::joins::parts::keys::Key;
+use crate::joins::keys::Key;
 use crate::joins::sentences::signing::whole_text;
 use crate::memory;
 use crate::methods::carrier::{Carrier, LeftOut, Meeting};

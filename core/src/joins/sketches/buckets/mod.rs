@@ -41,7 +41,7 @@ use crate::radix;
 /// use neardup_core::parameters::{MostNeighbours, TechniqueSpec};
 ///
 /// let most: MostNeighbours = Some(10_000);
-/// let mut method = Sketches::of(TechniqueSpec::ExactText { clean: false, html: false });
+/// let mut method = Sketches::by_technique(TechniqueSpec::ExactText { clean: false, html: false });
 /// method.combination.most = most;
 /// assert_eq!(method.combination.most, Some(10_000));
 /// ```
