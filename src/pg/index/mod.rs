@@ -14,5 +14,5 @@ pub(super) mod opclass;
 pub(super) mod pages;
 pub(super) mod storage;
 
-pub(super) use layout::format::VERSION_GRAMS as FORMAT;
+pub(super) use layout::format::FORMAT;
 pub(super) use opclass::options::define;

@@ -7,19 +7,9 @@ pub(crate) const PAGE: usize = 8192;
 pub(crate) const HEADER: usize = 24;
 /// The number of bytes of a page between its header and its tail.
 pub(crate) const CONTENTS: usize = PAGE - HEADER - Tail::SIZE;
-/// The version of the pages, and of an index whose segments have pairs of signature and row.
-pub(crate) const VERSION: u8 = 1;
-/// The version of an index whose segments have lists of classes.
-pub(crate) const VERSION_LISTS: u8 = 2;
-/// The version of an index whose segments have lists of anchors. Most of them are of a single row.
-/// In version 3, anchors had no sides. An index of any other version needs a REINDEX.
-pub(crate) const VERSION_ANCHORS: u8 = 4;
-/// The version of an index of minhash sketches whose segments have lists of the single values.
-pub(crate) const VERSION_VALUES: u8 = 5;
-/// The version of an index of grams, whose segments have lists of the elements of strings, and rows
-/// in the order of their groups with the starts of their strings. In version 6 rows had no order,
-/// in version 7 no starts. An index of these needs a REINDEX.
-pub(crate) const VERSION_GRAMS: u8 = 8;
+/// The version of everything below, of pages of each family. An index of another version needs a
+/// REINDEX. Before the first release there were 1 to 8.
+pub(crate) const FORMAT: u8 = 9;
 /// The first bytes of the metapage's contents.
 pub(crate) const MAGIC: u32 = 0x5844_4e53;
 /// The last bytes of every page.
@@ -58,6 +48,23 @@ impl PageKind {
             .into_iter()
             .find(|&kind| kind as u8 == byte)
     }
+}
+
+/// What the segments of an index have. The numbers are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Family {
+    /// Pairs of signature and row.
+    Pairs = 0,
+    /// Lists of the classes of sets.
+    Sets = 1,
+    /// Lists of anchors, most of which are of a single row.
+    Runs = 2,
+    /// Lists of the single values of minhash sketches.
+    Values = 3,
+    /// Lists of the elements of strings, and rows in the order of their groups with the starts of
+    /// their strings.
+    Grams = 4,
 }
 
 /// Declares a struct and its bytes, which are its fields concatenated.
@@ -112,7 +119,7 @@ bytes! {
         unused: u32,
         /// A [`PageKind`].
         kind: u8,
-        /// [`VERSION`].
+        /// [`FORMAT`].
         version: u8,
         /// [`PAGE_MAGIC`].
         magic: u16,
@@ -123,16 +130,12 @@ const _: () = assert!(Tail::SIZE == 24 && HEADER.is_multiple_of(8) && CONTENTS =
 impl Tail {
     /// Makes the tail of a page.
     pub(crate) fn new(kind: PageKind, id: u64, number: u32) -> Self {
-        Self { id, number, next: NONE, unused: 0, kind: kind as u8, version: VERSION, magic: PAGE_MAGIC }
+        Self { id, number, next: NONE, unused: 0, kind: kind as u8, version: FORMAT, magic: PAGE_MAGIC }
     }
 
     /// Returns the kind of the page, or None if this is not a page of ours.
     pub(crate) fn kind(&self) -> Option<PageKind> {
-        if self.magic == PAGE_MAGIC && self.version == VERSION {
-            PageKind::from_byte(self.kind)
-        } else {
-            None
-        }
+        if self.magic == PAGE_MAGIC && self.version == FORMAT { PageKind::from_byte(self.kind) } else { None }
     }
 }
 
@@ -141,9 +144,12 @@ bytes! {
     Meta {
         /// [`MAGIC`].
         magic: u32,
-        /// [`VERSION`], [`VERSION_LISTS`], [`VERSION_ANCHORS`], [`VERSION_VALUES`] or
-        /// [`VERSION_GRAMS`].
-        version: u32,
+        /// [`FORMAT`].
+        version: u16,
+        /// The [`Family`].
+        family: u8,
+        /// 0.
+        unused: u8,
         /// The operator class; see `keys::Class`.
         class: u8,
         /// The version of the hash functions.
@@ -188,8 +194,7 @@ bytes! {
         tail: u32,
         /// The number of segments in the directory.
         segments: u32,
-        /// The first block of the order of tokens, [`NONE`] until it is settled; 0 in an index of
-        /// [`VERSION`].
+        /// The first block of the order of tokens, [`NONE`] until it is settled; 0 without sets.
         order: u32,
     }
 }
@@ -248,8 +253,8 @@ bytes! {
         row_pages: u32,
         /// The number of signature pages, which come after the row pages.
         signature_pages: u32,
-        /// The number of lists. From [`VERSION_LISTS`] on, the number of parts, plus one for
-        /// the list after the parts.
+        /// The number of lists. In the families with lists, the number of parts, plus one for the
+        /// list after the parts.
         lists: u32,
         /// The number of rows of the most frequent signature.
         longest: u32,
@@ -320,10 +325,10 @@ mod tests {
         let mut bytes = [0; Tail::SIZE];
         let tail = Tail { next: 5, ..Tail::new(PageKind::Rows, 0x0102_0304_0506_0708, 9) };
         tail.write(&mut bytes);
-        assert_eq!(bytes, [8, 7, 6, 5, 4, 3, 2, 1, 9, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 3, 1, 0x44, 0x53]);
+        assert_eq!(bytes, [8, 7, 6, 5, 4, 3, 2, 1, 9, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 3, 9, 0x44, 0x53]);
         assert_eq!(Tail::read(&bytes), tail);
         assert_eq!(tail.kind(), Some(PageKind::Rows));
-        assert_eq!(Tail { version: 2, ..tail }.kind(), None);
+        assert_eq!(Tail { version: 8, ..tail }.kind(), None);
         assert_eq!(Tail { kind: 10, ..tail }.kind(), None);
     }
 
@@ -331,7 +336,8 @@ mod tests {
     fn pg_golden_metapage() {
         let meta = Meta {
             magic: MAGIC,
-            version: 1,
+            version: FORMAT.into(),
+            family: Family::Runs as u8,
             class: 3,
             seed: 1,
             threshold: 0.8,
@@ -341,7 +347,7 @@ mod tests {
         };
         let mut bytes = [0; Meta::SIZE];
         meta.write(&mut bytes);
-        assert_eq!(bytes[..9], [0x53, 0x4e, 0x44, 0x58, 1, 0, 0, 0, 3]);
+        assert_eq!(bytes[..9], [0x53, 0x4e, 0x44, 0x58, 9, 0, 2, 0, 3]);
         assert_eq!(bytes[24..40], [1, 0, 0, 0, 0, 0, 0, 0, 0x9a, 0x99, 0x99, 0x99, 0x99, 0x99, 0xe9, 0x3f]);
         assert_eq!(bytes[80..88], [0xff, 0xff, 0xff, 0xff, 6, 0, 0, 0]);
         assert_eq!(Meta::read(&bytes), meta);

@@ -4,10 +4,7 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys;
 
-use super::format::{
-    Descriptor, MAGIC, MOST_SEGMENTS, Meta, NONE, PageKind, Tail, VERSION, VERSION_ANCHORS, VERSION_GRAMS,
-    VERSION_LISTS, VERSION_VALUES,
-};
+use super::format::{Descriptor, FORMAT, MAGIC, MOST_SEGMENTS, Meta, NONE, PageKind, Tail};
 use super::items::HeapRow;
 use crate::pg::compat;
 use crate::pg::index::pages::buffer::OpenIndex;
@@ -30,7 +27,7 @@ impl Directory {
     pub(crate) fn new(meta: Meta) -> Self {
         let meta = Meta {
             magic: MAGIC,
-            version: meta.version.max(VERSION.into()),
+            version: FORMAT.into(),
             hash_version: hash::VERSION,
             next_id: 1,
             head: NONE,
@@ -50,8 +47,8 @@ impl Directory {
     /// Reads the directory from the locked metapage.
     pub(crate) fn read_page(index: OpenIndex, page: &LockedPage) -> Self {
         let contents = page.contents();
-        if page.kind().is_none() && !page.is_new() && page.tail().version != VERSION {
-            unlike(index, "pages", page.tail().version.into(), VERSION.into());
+        if page.kind().is_none() && !page.is_new() && page.tail().version != FORMAT {
+            unlike(index, "pages", page.tail().version.into(), FORMAT.into());
         }
         if page.kind() != Some(PageKind::Meta) || contents.len() < Meta::SIZE {
             index.corrupted(0, "this is no metapage");
@@ -60,9 +57,8 @@ impl Directory {
         if meta.magic != MAGIC {
             index.corrupted(0, "this is no metapage");
         }
-        let known = [VERSION, VERSION_LISTS, VERSION_ANCHORS, VERSION_VALUES, VERSION_GRAMS];
-        if !known.map(u32::from).contains(&meta.version) {
-            unlike(index, "format", meta.version, VERSION_GRAMS.into());
+        if meta.version != u16::from(FORMAT) {
+            unlike(index, "format", meta.version.into(), FORMAT.into());
         }
         if meta.hash_version != hash::VERSION {
             unlike(index, "hash", meta.hash_version.into(), hash::VERSION.into());

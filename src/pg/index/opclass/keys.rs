@@ -9,10 +9,7 @@ use super::posted::Posted;
 use super::runs::{RunKeys, USUAL_ANCHORS};
 use super::sets::SetKeys;
 use super::value_lists;
-use crate::pg::index::layout::format::{
-    CONTENTS, Meta, Pieces, SegmentLayout, VERSION, VERSION_ANCHORS, VERSION_GRAMS, VERSION_LISTS,
-    VERSION_VALUES,
-};
+use crate::pg::index::layout::format::{CONTENTS, Family, Meta, Pieces, SegmentLayout};
 use crate::pg::index::layout::items::{HeapRow, Item, LARGEST_PAYLOAD, number};
 use crate::pg::index::layout::meta::unlike;
 use crate::pg::index::pages::buffer::OpenIndex;
@@ -66,14 +63,14 @@ impl ClassKeys {
                 ![pg_sys::INT8ARRAYOID, pg_sys::UUIDARRAYOID, pg_sys::TEXTOID].contains(&column)
             }
         };
-        let version = match class {
-            OperatorClass::TextRuns => VERSION_ANCHORS,
-            class if class.is_of_grams() => VERSION_GRAMS,
-            OperatorClass::Minhash if meta.version == u32::from(VERSION_VALUES) => VERSION_VALUES,
-            class if class.is_of_sets() => VERSION_LISTS,
-            _ => VERSION,
+        let family = match class {
+            OperatorClass::TextRuns => Family::Runs,
+            class if class.is_of_grams() => Family::Grams,
+            OperatorClass::Minhash if meta.family == Family::Values as u8 => Family::Values,
+            class if class.is_of_sets() => Family::Sets,
+            _ => Family::Pairs,
         };
-        let fits = fits && meta.version == u32::from(version);
+        let fits = fits && meta.family == family as u8;
         if !fits {
             index.corrupted(0, "the metapage says another operator class than the index has");
         }
@@ -160,7 +157,7 @@ impl ClassKeys {
 
     /// Reports whether segments have a list for each value of the sketches.
     pub(crate) fn has_value_lists(&self) -> bool {
-        self.class == OperatorClass::Minhash && self.meta.version == u32::from(VERSION_VALUES)
+        self.class == OperatorClass::Minhash && self.meta.family == Family::Values as u8
     }
 
     /// Returns the layout of the segments.

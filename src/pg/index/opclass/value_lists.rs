@@ -5,7 +5,7 @@
 //! *m* − *a* + *h* of the target's lists. So a search may leave out the longest lists, those of
 //! values that many rows have, and no similarity is too low to be searched for.
 
-use crate::pg::index::layout::format::{Meta, VERSION_VALUES};
+use crate::pg::index::layout::format::{Family, Meta};
 use crate::pg::index::layout::items::{SignaturePair, short};
 use neardup_core::hash;
 use neardup_core::sketches::pigeonhole::Bands;
@@ -39,7 +39,7 @@ pub(super) fn are_smaller(permutations: u16, threshold: f64) -> bool {
 pub(super) fn choose(permutations: u16, meta: Meta) -> Meta {
     let values = u32::from(permutations);
     Meta {
-        version: VERSION_VALUES.into(),
+        family: Family::Values as u8,
         width: values,
         bands: values,
         threshold: 1.0 / f64::from(permutations),

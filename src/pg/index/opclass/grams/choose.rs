@@ -2,7 +2,7 @@
 
 use super::HEAD;
 use super::options::GramOptions;
-use crate::pg::index::layout::format::{Meta, VERSION_GRAMS};
+use crate::pg::index::layout::format::{Family, Meta};
 use crate::pg::index::opclass::class::OperatorClass;
 use crate::pg::index::opclass::cut;
 use crate::pg::index::opclass::options::{StorageOptions, refuse_stop_limit};
@@ -25,7 +25,7 @@ pub(crate) fn choose(index: OpenIndex, class: OperatorClass) -> Result<Meta> {
     let (options, origin) = (GramOptions::read(index), Origin::Chars);
     cut::check_form(origin, options.normalization())?;
     Ok(Meta {
-        version: VERSION_GRAMS.into(),
+        family: Family::Grams as u8,
         class: class as u8,
         text_version: text::VERSION,
         tokenizer: cut::number_of(origin, options.normalization()),

@@ -2,7 +2,7 @@
 
 use super::RunKeys;
 use super::options::RunOptions;
-use crate::pg::index::layout::format::{Meta, VERSION_ANCHORS};
+use crate::pg::index::layout::format::{Family, Meta};
 use crate::pg::index::opclass::class::OperatorClass;
 use crate::pg::index::opclass::cut;
 use crate::pg::index::opclass::options::refuse_storage_parameters;
@@ -21,7 +21,7 @@ pub(crate) fn choose(index: OpenIndex) -> Result<Meta> {
     let keys = RunKeys::new(origin, form, options.least());
     let gram = keys.map_or(0, |keys| keys.gram());
     Ok(Meta {
-        version: VERSION_ANCHORS.into(),
+        family: Family::Runs as u8,
         class: OperatorClass::TextRuns as u8,
         text_version: text::VERSION,
         tokenizer: cut::number_of(origin, form),

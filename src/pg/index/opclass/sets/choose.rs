@@ -6,7 +6,7 @@ use pgrx::pg_sys;
 use super::number_of;
 use super::options::SetOptions;
 use crate::pg::compat;
-use crate::pg::index::layout::format::{Meta, NONE, VERSION_LISTS};
+use crate::pg::index::layout::format::{Family, Meta, NONE};
 use crate::pg::index::opclass::class::OperatorClass;
 use crate::pg::index::opclass::cut;
 use crate::pg::index::opclass::options::{StorageOptions, refuse_storage_parameters};
@@ -43,7 +43,7 @@ pub(crate) fn choose(index: OpenIndex, class: OperatorClass) -> Result<Meta> {
     cut::check_form(origin, form)?;
     let spec = spec_of(origin.tokenizer(), options.shingle(), options.multiset(), 1)?;
     Ok(Meta {
-        version: VERSION_LISTS.into(),
+        family: Family::Sets as u8,
         class: class as u8,
         text_version: text::VERSION,
         tokenizer: cut::number_of(origin, form),
