@@ -26,7 +26,7 @@ pub(crate) struct HtmlPages {
 }
 
 impl HtmlPages {
-    /// Returns `Pages` if the name of the tokenizer is `html`. Otherwise, returns `None` and
+    /// Returns `HtmlPages` if the name of the tokenizer is `html`. Otherwise, returns `None` and
     /// refuses a column of URLs. `example` is a call with the tokenizer `html`.
     pub(super) fn read(
         tokenizer: Option<&str>,

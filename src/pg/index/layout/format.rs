@@ -150,13 +150,13 @@ bytes! {
         family: u8,
         /// 0.
         unused: u8,
-        /// The operator class; see `keys::Class`.
+        /// The operator class; see `class::OperatorClass`.
         class: u8,
         /// The version of the hash functions.
         hash_version: u8,
         /// The version of the tokenizer and its tables.
         text_version: u8,
-        /// The source of the sketches; see `sketches::wire::Source`. In an index of sets, the
+        /// The source of the sketches; see `sketches::wire::SketchSource`. In an index of sets, the
         /// origin of the sets; see `features::origin::Origin`. In an index of sets, runs or grams,
         /// the upper half has the normalization form of the texts; see `opclass::cut`.
         tokenizer: u8,
