@@ -101,7 +101,8 @@ BEGIN
     SET LOCAL enable_bitmapscan = on;
     RETURN NEXT;
 END $$;
-SELECT f.*, q.query FROM unnest(ARRAY[
+-- No index is for the eighth: what is read of one instead is a matter of the version.
+SELECT CASE WHEN n = 8 THEN 'any' ELSE f.index_name END AS index_name, f.rows, f.same, q.query FROM unnest(ARRAY[
     $$SELECT id FROM titles WHERE body <@ near('the oﬃcial guide to the café of straße 2', 0.7, normalization => 'nfkc')$$,
     $$SELECT id FROM titles WHERE body <@ near('the official guide to the café of straße 2', 0.7)$$,
     $$SELECT body <-> near('title number ２ of office 2', 0.3, normalization => 'nfkc') FROM titles ORDER BY body <-> near('title number ２ of office 2', 0.3, normalization => 'nfkc') LIMIT 20$$,
