@@ -5,10 +5,11 @@ use super::class::{ClassBits, WordClass};
 /// What there are of characters; first what Unicode does not know.
 #[rustfmt::skip]
 pub(super) const KINDS: &[(WordClass, ClassBits)] = &[
-    (WordClass::Separator, 0), (WordClass::Separator, 16), (WordClass::Separator, 32), (WordClass::Alphanumeric, 2), (WordClass::Alphanumeric, 5), (WordClass::Alphanumeric, 9),
-    (WordClass::Unseen, 16), (WordClass::Alphanumeric, 1), (WordClass::Mark, 0), (WordClass::AlphabeticMark, 9), (WordClass::AlphabeticMark, 1), (WordClass::Alone, 1),
-    (WordClass::Alone, 2), (WordClass::Alphanumeric, 65), (WordClass::Alphanumeric, 3), (WordClass::Alone, 65), (WordClass::Separator, 96), (WordClass::Alphanumeric, 7),
-    (WordClass::Alphanumeric, 11), (WordClass::Separator, 64), (WordClass::Alone, 67), (WordClass::Alphanumeric, 66), (WordClass::Alphanumeric, 69), (WordClass::Alphanumeric, 73),
+    (WordClass::Separator, 0), (WordClass::Separator, 16), (WordClass::Separator, 32), (WordClass::Alphanumeric, 2), (WordClass::Alphanumeric, 5),
+    (WordClass::Alphanumeric, 9), (WordClass::Unseen, 16), (WordClass::Alphanumeric, 1), (WordClass::Mark, 0), (WordClass::AlphabeticMark, 9),
+    (WordClass::AlphabeticMark, 1), (WordClass::Alone, 1), (WordClass::Alone, 2), (WordClass::Alphanumeric, 65), (WordClass::Alphanumeric, 3),
+    (WordClass::Alone, 65), (WordClass::Separator, 96), (WordClass::Alphanumeric, 7), (WordClass::Alphanumeric, 11), (WordClass::Separator, 64),
+    (WordClass::Alone, 67), (WordClass::Alphanumeric, 66), (WordClass::Alphanumeric, 69), (WordClass::Alphanumeric, 73),
 ];
 
 /// From each code point on, up to the next one here: which of the kinds it and every second one

@@ -175,16 +175,21 @@ fn marks_of_a_later_version_separate() {
     assert_eq!(marks.filter(|&c| class(c) == WordClass::Separator).count(), 37);
 }
 
-/// Generates the table again, for another version of the rules. New numbers in the tests above,
-/// [`UNICODE`], and a new [`crate::text::VERSION`] must go with it.
+/// The table is what is made here. For another version of the rules, new numbers in the tests above,
+/// [`UNICODE`] and a new [`crate::text::VERSION`] must go with it:
 ///
 /// ```sh
-/// cargo test -p neardup-core --lib print_tables -- --ignored --nocapture \
-///     | sed -n '/^\/\/!/,/^test/p'
+/// cargo test -p neardup-core --lib the_table_is_what_is_made \
+///     | sed -n '/^\/\/! What/,/^END/p' | sed '$d'
 /// ```
 #[test]
-#[ignore = "writes source, tests nothing"]
-fn print_tables() {
+fn the_table_is_what_is_made() {
+    let made = source();
+    assert!(made == include_str!("tables.rs"), "tables.rs has to be\n{made}END");
+}
+
+/// Returns the source of the table.
+fn source() -> String {
     let of = |code: u32| char::from_u32(code).map_or(by_others('\u{e000}'), by_others);
     let pair = |code| (of(code).class, of(code).kind);
     let mut kinds: Vec<(WordClass, ClassBits)> = Vec::new();
@@ -220,7 +225,7 @@ fn print_tables() {
         .map(|(first, last, step, by)| format!("(0x{first:x}, 0x{last:x}, {step}, {by})"))
         .collect();
     let kinds: Vec<String> =
-        kinds.iter().map(|(class, kind)| format!("(Class::{class:?}, {kind})")).collect();
+        kinds.iter().map(|(class, kind)| format!("(WordClass::{class:?}, {kind})")).collect();
     let rows = |items: &[String]| {
         let mut rows = String::new();
         let mut row = String::new();
@@ -233,20 +238,37 @@ fn print_tables() {
         }
         format!("{rows}   {row}")
     };
-    println!("\n//! What characters are, as `tests.rs` beside it has made it; not to be changed by hand.\n");
-    println!("use super::class::{{Class, Kind}};\n");
-    println!("/// What there are of characters; first what Unicode does not know.\n#[rustfmt::skip]");
-    println!("pub(super) const KINDS: &[(Class, Kind)] = &[\n{}\n];\n", rows(&kinds));
-    println!(
-        "/// From each code point on, up to the next one here: which of the kinds it and every second one"
+    let mut source = String::new();
+    let mut constant = |doc: &str, name: &str, of: &str, items: &[String]| {
+        source.push_str(&format!(
+            "\n{doc}\n#[rustfmt::skip]\npub(super) const {name}: &[{of}] = &[\n{}\n];\n",
+            rows(items)
+        ));
+    };
+    constant(
+        "/// What there are of characters; first what Unicode does not know.",
+        "KINDS",
+        "(WordClass, ClassBits)",
+        &kinds,
     );
-    println!("/// after it is, and which those between them are.\n#[rustfmt::skip]");
-    println!("pub(super) const RUNS: &[(u32, [u8; 2])] = &[\n{}\n];\n", rows(&runs));
-    println!(
-        "/// The first and the last of code points that have another case folding, how far one is from the"
+    constant(
+        "/// From each code point on, up to the next one here: which of the kinds it and every second one\n\
+         /// after it is, and which those between them are.",
+        "RUNS",
+        "(u32, [u8; 2])",
+        &runs,
     );
-    println!("/// next, and how far its case folding is from it.\n#[rustfmt::skip]");
-    println!("pub(super) const LOWERED: &[(u32, u32, u32, i32)] = &[\n{}\n];", rows(&lowered));
+    constant(
+        "/// The first and the last of code points that have another case folding, how far one is from the\n\
+         /// next, and how far its case folding is from it.",
+        "LOWERED",
+        "(u32, u32, u32, i32)",
+        &lowered,
+    );
+    format!(
+        "//! What characters are, as `tests.rs` beside it has made it; not to be changed by hand.\n\n\
+         use super::class::{{ClassBits, WordClass}};\n{source}"
+    )
 }
 
 #[test]
