@@ -127,7 +127,8 @@ pub(super) fn for_each_meeting(
 /// Reports whether records with these keys of one hash meet.
 fn meet(one: u64, other: u64, within: bool) -> bool {
     let looks_for = |one: u64, other: u64| one & LOOKS != 0 && other & OFFERS != 0;
-    let sides_meet = if one & SECOND == other & SECOND { within && one & SECOND == 0 } else { true };
+    let both_are_first = (one | other) & SECOND == 0;
+    let sides_meet = one & SECOND != other & SECOND || within && both_are_first;
     sides_meet && (looks_for(one, other) || looks_for(other, one))
 }
 

@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::executor::{Executor, PlainThreads, Stop, Task};
 use crate::features::FeatureSpec;
 use crate::hash::mix;
+use crate::methods::Method;
 use crate::methods::documents::Quiet;
 use crate::methods::reading::Reading;
 use crate::methods::{passages, repeats};
@@ -160,8 +161,8 @@ fn resources(budget: usize, executor: &dyn Executor) -> Resources<'_> {
 
 #[test]
 fn joins_stop_anywhere() {
-    let join = |n: usize| {
-        let (name, method) = &list::all_methods()[n];
+    let methods = list::all_methods();
+    let join = |(name, method): &(&str, Box<dyn Method>)| {
         for right_from in [None, Some(70)] {
             stops_anywhere(name, &|texts, budget, executor| {
                 let mut corpus = Corpus::of_texts(texts).split(right_from);
@@ -173,7 +174,8 @@ fn joins_stop_anywhere() {
     // Each stops in turn on one thread, so two methods at a time.
     std::thread::scope(|scope| {
         for half in 0..2 {
-            scope.spawn(move || (half..list::all_methods().len()).step_by(2).for_each(join));
+            let own = methods.iter().skip(half).step_by(2);
+            scope.spawn(move || own.for_each(join));
         }
     });
 }

@@ -5,7 +5,6 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use common::on_all;
 use neardup_core::clusters::elimination::{Survivor, eliminate_repeated};
 use neardup_core::executor::{PlainThreads, Stop};
 use neardup_core::features::codes::{CodeSpec, feature_code};
@@ -20,7 +19,7 @@ use neardup_core::storage::files::NoFiles;
 use neardup_core::text::paragraphs::paragraphs;
 use neardup_core::verify::repeatability::repeatability;
 
-use crate::common::corpora as common;
+use crate::common::corpora::{folder, names, on_all, texts};
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
 const MARKS: &str = "，。？！；：、,.?!;:";
@@ -256,9 +255,9 @@ fn hostile_codes() {
 
 #[test]
 fn corpora() {
-    let Some(data) = common::folder("codes") else { return };
-    for name in common::names(&data).into_iter().filter(|name| name.contains("zh_")) {
-        let texts = common::texts(&data, &name);
+    let Some(data) = folder("codes") else { return };
+    for name in names(&data).into_iter().filter(|name| name.contains("zh_")) {
+        let texts = texts(&data, &name);
         let codes = on_all(&texts, || (), |(), text| code(text));
         let naive = on_all(&texts, || (), |(), text| naive_code(text));
         for ((code, naive), text) in codes.iter().zip(&naive).zip(&texts) {

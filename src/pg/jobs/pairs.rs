@@ -94,8 +94,8 @@ pub(super) fn look_up(names: &Names, lookup: ListLookup<'_>, store: &mut RowStor
             put(store, ids, [left, right, Datum::from(similarity.to_bits())]);
         });
     }
-    let (condition, value) = near.condition(&all.key);
-    request.right = Some(changed.or(&all, &condition, value.0, value.1));
+    let (condition, (type_, value)) = near.condition(&all.key);
+    request.right = Some(changed.or(&all, &condition, type_, value));
     run(&request, store)
 }
 

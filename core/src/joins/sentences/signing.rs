@@ -48,13 +48,13 @@ pub struct Signing<'a> {
 }
 
 impl<'a> Signing<'a> {
-    /// Prepares the construction. `compared` has the parameters and the thresholds of the
-    /// comparison of pairs. Entries take about `budget` bytes at a time.
+    /// Prepares the construction. Pairs are compared with the parameters `compared` and the
+    /// thresholds. Entries take about `budget` bytes at a time.
     pub fn new(
         (distinct, file): (&'a Distinct, &'a mut Log<u8>),
         parameters: SignatureParameters,
         (rules, sites): (StopRules, RowSites<'a>),
-        compared: (tlcs::Parameters, Thresholds),
+        (compared, thresholds): (tlcs::Parameters, Thresholds),
         files: &'a dyn TempFiles,
         budget: usize,
     ) -> Result<Self> {
@@ -82,7 +82,7 @@ impl<'a> Signing<'a> {
             budget,
             parameters,
             lister: ListMaker::new(distinct, rules, sites)?,
-            trials: Trials::new(distinct, compared.0, compared.1),
+            trials: Trials::new(distinct, compared, thresholds),
             files,
             most,
             parts,

@@ -159,9 +159,9 @@ impl PairVerifier {
         let earlier: Vec<_> = self.sources[..self.source].iter().map(|source| self.earlier(source)).collect();
         let mut units: Vec<_> = pairs.chunks(PAIRS_A_UNIT).map(|pairs| (pairs, Vec::new())).collect();
         executor::each(executor, &mut units, |(pairs, found), stop| {
-            while let Some((&pair, rest)) = pairs.split_first() {
+            while let Some((&(left, right), rest)) = pairs.split_first() {
                 stop.check()?;
-                if let Some(pair) = self.pair(pair.0, pair.1, &earlier, sets, verified) {
+                if let Some(pair) = self.pair(left, right, &earlier, sets, verified) {
                     memory::push(found, pair, DOING)?;
                 }
                 *pairs = rest;

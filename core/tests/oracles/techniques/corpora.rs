@@ -4,12 +4,13 @@
 use neardup_core::methods::sets::Sets;
 
 use super::*;
+use crate::common::corpora as read;
 
 fn corpora() -> Vec<(String, Vec<String>)> {
-    let Some(folder) = std::env::var_os("NEARDUP_DATA").and_then(|_| common::folder("techniques")) else {
+    let Some(folder) = std::env::var_os("NEARDUP_DATA").and_then(|_| read::folder("techniques")) else {
         return Vec::new();
     };
-    common::names(&folder).into_iter().map(|name| (name.clone(), common::texts(&folder, &name))).collect()
+    read::names(&folder).into_iter().map(|name| (name.clone(), read::texts(&folder, &name))).collect()
 }
 
 /// Sketches of all texts by definition, as numbers that are compared position by position.

@@ -20,7 +20,7 @@ use neardup_core::verify::measure::Measure;
 use neardup_core::verify::predicate::Predicate;
 use proptest::prelude::*;
 
-use crate::common::{cases, corpora as common, run};
+use crate::common::{cases, run};
 use naive::{agreeing, minhash, naive, shingles, simhash};
 
 type Found = BTreeMap<(u32, u32), f64>;
