@@ -113,7 +113,7 @@ case $tier in
         ;;
     compiles) run 'cargo check' cargo check "${built[@]}" ;;
     *)
-        sed -n '2,13p' "$0" >&2
+        sed -n '2,12p' "$0" >&2
         exit 2
         ;;
 esac

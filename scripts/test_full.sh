@@ -60,7 +60,7 @@ for name in "$@"; do
             ;;
         packages) part 'packages for PostgreSQL 15' env PG=15 packaging/test.sh ;;
         *)
-            sed -n '2,12p' "$0" >&2
+            sed -n '2,11p' "$0" >&2
             exit 2
             ;;
     esac
