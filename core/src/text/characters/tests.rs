@@ -175,8 +175,8 @@ fn marks_of_a_later_version_separate() {
     assert_eq!(marks.filter(|&c| class(c) == WordClass::Separator).count(), 37);
 }
 
-/// The table is what is made here. For another version of the rules, new numbers in the tests above,
-/// [`UNICODE`] and a new [`crate::text::VERSION`] must go with it:
+/// The table is what is made here. For another version of the rules, new numbers in the tests
+/// above, [`UNICODE`] and a new [`crate::text::VERSION`] must go with it:
 ///
 /// ```sh
 /// cargo test -p neardup-core --lib the_table_is_what_is_made \
