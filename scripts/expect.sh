@@ -6,6 +6,10 @@ source "$(dirname "${BASH_SOURCE[0]}")/server.sh"
 checks=0
 failures=0
 
+# A command that ends the script says where, since its own message may be thrown away.
+set -E
+trap '((BASH_SUBSHELL)) || echo "FAILED: ended by ${BASH_SOURCE[0]##*/}:$LINENO: $BASH_COMMAND" >&2' ERR
+
 # cases WHOLE LEAST: how many cases by chance are tried: as many fewer than WHOLE as PROPTEST_CASES is fewer than 256, but LEAST.
 cases() {
     local few=$(($1 * ${PROPTEST_CASES:-256} / 256))

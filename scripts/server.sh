@@ -2,6 +2,7 @@
 #   server_start ['configuration lines']   in a new directory; stopped and removed when the script ends
 #   server_in DIRECTORY ['configuration lines']   in that directory; stays until server_stop DIRECTORY
 #   server_down DIRECTORY, server_up   stop it, and start the present one again
+#   backend_killed PID   kill -9 of a backend, which takes its server down, and back when that has begun anew
 #   q …   psql with bare output, stopping at the first error; psql, pg_dump, createdb … reach the server as well
 # shellcheck shell=bash
 
@@ -59,6 +60,16 @@ server_down() {
     if [[ -f $1/data/postmaster.pid ]]; then
         as_server "${ctl[@]}" -m fast >/dev/null 2>&1 || as_server "${ctl[@]}" -m immediate >/dev/null
     fi
+}
+
+# Clients are told of the death before the server knows of it, and new ones may connect in between. A backend that has ended
+# before it could be killed is no failure.
+checkpointer() { q -c "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'" 2>/dev/null || true; }
+backend_killed() {
+    local before now='' until=$((SECONDS + 60))
+    before=$(checkpointer)
+    as_server kill -9 "$1" 2>/dev/null || return 0
+    until [[ -n $now && $now != "$before" ]] || ((SECONDS > until)); do now=$(checkpointer); done
 }
 
 server_stop() {

@@ -34,10 +34,8 @@ for step in 0 2 4 5; do
     until=$((SECONDS + 60))
     while [[ $(q -c "SELECT COALESCE((SELECT max(step) FROM found_docs_log), -1)" 2>/dev/null || echo -1) -lt $step ]] && jobs -r | grep -q . && ((SECONDS < until)); do :; done
     pid=$(q -c "SELECT pid FROM pg_stat_activity WHERE query ~ '^CALL partial_duplicates_into' AND pid <> pg_backend_pid()")
-    if [[ -n $pid ]]; then as_server kill -9 "$pid"; fi
+    if [[ -n $pid ]]; then backend_killed "$pid"; fi
     wait || true
-    until=$((SECONDS + 60))
-    until q -c 'SELECT 1' >/dev/null 2>&1 || ((SECONDS > until)); do :; done
     q -c 'SET client_min_messages = warning' -c 'DROP TABLE IF EXISTS found_docs'
     in_parts=4
     expect "killed behind step $step" same "$(same_passages docs id)"

@@ -43,10 +43,8 @@ dead() {
     until=$((SECONDS + 60))
     while [[ $(q -c "SELECT COALESCE((SELECT max(step) FROM $log), -1)" 2>/dev/null || echo -1) -lt $step ]] && jobs -r | grep -q . && ((SECONDS < until)); do :; done
     pid=$(q -c "SELECT pid FROM pg_stat_activity WHERE query ~ '^CALL near_duplicates_into' AND pid <> pg_backend_pid()")
-    if [[ -n $pid ]]; then as_server kill -9 "$pid"; fi
+    if [[ -n $pid ]]; then backend_killed "$pid"; fi
     wait || true
-    until=$((SECONDS + 60))
-    until q -c 'SELECT 1' >/dev/null 2>&1 || ((SECONDS > until)); do :; done
 }
 
 # kill -9 of the backend here, which takes all of the server down, behind each step: the next call ends what it began.

@@ -114,11 +114,8 @@ for step in 0 1 2 3 4 5 6 7 8 9; do
     until=$((SECONDS + 60))
     while [[ $(q -c "SELECT COALESCE((SELECT max(step) FROM found_docs_log), -1)" 2>/dev/null || echo -1) != "$step" ]] && jobs -r | grep -q . && ((SECONDS < until)); do :; done
     pid=$(q -c "SELECT pid FROM pg_stat_activity WHERE query ~ '^CALL near_duplicates_into' AND pid <> pg_backend_pid()")
-    # It may have ended since.
-    if [[ -n $pid ]]; then as_server kill -9 "$pid" 2>/dev/null || true; fi
+    if [[ -n $pid ]]; then backend_killed "$pid"; fi
     wait || true
-    until=$((SECONDS + 60))
-    until q -c 'SELECT 1' >/dev/null 2>&1 || ((SECONDS > until)); do :; done
     same_night "killed behind step $step" docs 0.6 jaccard
     expect "killed behind step $step: not made anew" '' "$(grep 'made anew' <<<"$last_said")"
 done

@@ -99,9 +99,6 @@ notes() {
     table=$(q -c "SELECT oid::regclass FROM pg_class WHERE relname ~ '^neardup_[0-9a-f]{12}_parts$'")
     if [[ -n $table ]]; then q -c "SELECT step, part, rows, xmin FROM $table ORDER BY 1, 2"; fi
 }
-back() {
-    until q -c 'SELECT 1' >/dev/null 2>&1; do :; done
-}
 # parts FILE…: how many parts were done in these calls.
 parts() { cat "$@" | grep -c ': part [0-9]* of [0-9]*, ' || true; }
 
@@ -120,9 +117,8 @@ for n in {1..10}; do
     while (($(parts "$call") < ahead)) && kill -0 $caller 2>/dev/null; do :; done
     if ((n % 2)); then
         pid=$(q -c "SELECT pid FROM pg_stat_activity WHERE query ~ 'CALL near_duplicates_into' AND pid <> pg_backend_pid()" 2>/dev/null || true)
-        if [[ -n $pid ]]; then as_server kill -9 "$pid" || true; fi
+        if [[ -n $pid ]]; then backend_killed "$pid"; fi
         wait $caller || true
-        back
     else
         as_server "${bindir:?}/pg_ctl" -D "$server/data" -w stop -m immediate >/dev/null
         wait $caller || true
