@@ -3,8 +3,8 @@
 # counts: "N passed, 0 failed". Corpora, if there are any, are found through NEARDUP_DATA.
 #
 # check     form, links, clippy, rules of the house, unit tests of the core with few cases: what needs no server
-# test      (the default) check, all tests of the core, with few cases, and in servers pg_regress but for what takes longest,
-#           and the tests of pg_test/cluster/smoke
+# test      (the default) check without clippy, all tests of the core, with few cases, and in servers pg_regress but for what
+#           takes longest, and the tests of pg_test/cluster/smoke
 # rest      what test leaves out and needs no server: clippy of everything, unit tests of the extension, documentation, the core
 #           as a package and without vectors, evaluations
 # full      what test leaves out in servers: the rest of pg_regress, pg_test/cluster/{full,servers,versions,citus}
@@ -59,13 +59,13 @@ form() {
     run 'cargo fmt --check' cargo fmt --check
     run 'names in our SQL have their schemas' scripts/qualified.sh
     run 'links of the documents' scripts/links.sh
-    run 'clippy' cargo clippy "${built[@]}" -- -D warnings
 }
 
-# put: builds and installs what all tests of servers are for; false where that fails.
+# put [--tests]: builds and installs what all tests of servers are for; false where that fails. With the tests of the core
+# in the same command of cargo, both processors have work until the end.
 put() {
     local before=${#failed[@]}
-    run 'build and install (4 min the first time)' bash -c 'scripts/build.sh quick "$@" && scripts/install.sh quick' - "$@"
+    run 'build and install (5 min the first time)' bash -c 'scripts/build.sh quick "$@" && scripts/install.sh quick' - "${built[@]:2}" "$@"
     ((${#failed[@]} == before))
 }
 
@@ -74,6 +74,7 @@ corpora=$( ((few < 256)) && echo -u NEARDUP_DATA || true)
 case $tier in
     check)
         form
+        run 'clippy' cargo clippy "${built[@]}" -- -D warnings
         run 'rules of the house' cargo test "${built[@]}" --test house
         # shellcheck disable=SC2086 # none or two words
         run 'unit tests of the core' env $corpora cargo test --profile quick --package neardup-core --lib
@@ -81,7 +82,7 @@ case $tier in
     test)
         form
         installed=f
-        if put "${built[@]:2}"; then installed=t; fi
+        if put --tests; then installed=t; fi
         # shellcheck disable=SC2086 # none or two words
         run 'rules of the house, tests of the core' env $corpora cargo test "${built[@]}" --no-fail-fast
         if [[ $installed == t ]]; then
@@ -100,13 +101,13 @@ case $tier in
         run 'evaluations, in small' scripts/evaluate_small.sh
         ;;
     full)
-        if put "${built[@]:2}"; then
+        if put; then
             mapfile -t items < <(of full servers versions citus)
             serve "${items[@]}"
         fi
         ;;
     servers)
-        if put "${built[@]:2}"; then
+        if put; then
             mapfile -t items < <(of servers versions && echo pg_test/cluster/smoke/dump.sh)
             serve "${items[@]}"
         fi
