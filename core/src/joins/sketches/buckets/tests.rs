@@ -120,7 +120,7 @@ proptest! {
 
 #[test]
 fn large_buckets_are_cut_into_tiles() {
-    let n = 18_000;
+    let n = 6_000;
     let table = Table((0..n).map(|row| vec![u64::from(row % 1000 != 0)]).collect(), 1);
     let split = n as u32 / 2;
     let buckets = |self_join, most| {
