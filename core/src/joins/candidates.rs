@@ -4,12 +4,11 @@
 //! All candidates are listed and sorted, on files, before the first pair is known. So a join in
 //! small memory is slower, but finds the same pairs in the same order.
 
+use super::{Counts, RecordJoin, RecordPair};
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::memory;
 use crate::storage::sort::{Sorted, Sorter};
-
-use super::{Counts, RecordJoin, RecordPair};
 
 const DOING: &str = "comparing candidates";
 

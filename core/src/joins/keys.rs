@@ -102,9 +102,9 @@ pub(super) fn weighted_keys(
     })
 }
 
-/// Calls `each` with each two records that share a key, and their entries of it, the lesser number
-/// first, once for each key that they share. Records of the second side meet only those of the first, which meet each other
-/// if `within`. Limited keys that more than `most` records have do not count.
+/// Calls `each` with the entries of each two records that share a key, the lesser record first,
+/// once for each key that they share. Records of the second side meet only those of the first,
+/// which meet each other if `within`. Limited keys that more than `most` records have do not count.
 pub(super) fn for_each_meeting(
     postings: Sorted<KeyPosting>,
     within: bool,

@@ -1,11 +1,13 @@
 //! The grams of the cores of codes: which of them a code offers, and which it looks up.
 
-use super::DOING;
 use crate::error::Result;
 use crate::features::texts::Texts;
 use crate::features::windows::RunHashes;
 use crate::memory;
 use crate::verify::repeatability::least_common;
+
+/// The name of the task, for errors.
+pub(super) const DOING: &str = "joining feature codes";
 
 /// What is known of all grams that codes offer, to look up only few of those that no code offers.
 #[derive(Debug)]
@@ -80,9 +82,9 @@ pub(super) fn offered(
     cores.firsts(length).map(|first| windows.hash(first, gram)).try_for_each(each)
 }
 
-/// Calls `on_offered` with the hash of a gram of each core of a code, and `on_looked_up` with the hashes
-/// of all grams that may be of a core. If one of two codes passes as a part of the other, a gram of
-/// a core of the shorter code is among the grams of the other code.
+/// Calls `on_offered` with the hash of a gram of each core of a code, and `on_looked_up` with the
+/// hashes of all grams that may be of a core. If one of two codes passes as a part of the other, a
+/// gram of a core of the shorter code is among the grams of the other code.
 pub fn each_gram(
     code: &str,
     threshold: f64,

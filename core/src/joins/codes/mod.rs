@@ -47,11 +47,8 @@ use crate::resources::Resources;
 use crate::storage::sort::Sorter;
 use crate::verify::automaton::SuffixAutomaton;
 use crate::verify::repeatability::{least_common, share};
-use grams::OfferedGrams;
 pub use grams::each_gram;
-
-/// The name of the task, for errors.
-const DOING: &str = "joining feature codes";
+use grams::{DOING, OfferedGrams};
 
 /// Prepares to find all pairs of rows whose codes reach `threshold` in the direction with the
 /// greater similarity. Codes stay in memory. Also returns the number of bytes that were held in

@@ -2,8 +2,9 @@
 //! et al., TLCS (CIKM 2008), section 3.2; docs/design/algorithms.md section 5).
 //!
 //! Pairs of signature and document are sorted, in temporary files if they do not fit in memory. The
-//! result is the lists that have two or more documents. A text without its white space counts as one more
-//! signature, which no rule drops, so texts that differ only in white space are always candidates.
+//! result is the lists that have two or more documents. A text without its white space counts as
+//! one more signature, which no rule drops, so texts that differ only in white space are always
+//! candidates.
 
 use std::ops::Range;
 
