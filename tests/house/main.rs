@@ -185,6 +185,25 @@ fn each_idea_is_defined_once() {
     none(lengths::defined_elsewhere(&src()));
 }
 
+/// Files that hold a temporary file: what spills stands on the log, the sorter or the blobs of
+/// storage.
+fn spills_elsewhere(sources: &Sources) -> Vec<String> {
+    let may = |path: &str| {
+        path.starts_with("core/src/storage/")
+            || ["core/src/lib.rs", "src/pg/server/temp_file.rs"].contains(&path)
+    };
+    let names = |text: &str| {
+        text.match_indices("TempFile").any(|(at, name)| !text[at + name.len()..].starts_with('s'))
+    };
+    let found = sources.iter().filter(|(path, text)| !may(path) && names(text));
+    found.map(|(path, _)| format!("{path} has a file of its own: only core/src/storage may")).collect()
+}
+
+#[test]
+fn only_storage_spills() {
+    none(spills_elsewhere(&src()));
+}
+
 /// Files that ask which version of PostgreSQL they are compiled for, and are not where that is
 /// answered.
 fn versions_elsewhere(sources: &Sources) -> Vec<String> {

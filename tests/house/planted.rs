@@ -132,6 +132,8 @@ fn rooms_lines_and_homes() {
     let asks =
         |path| crate::versions_elsewhere(&files(&[(path, "#[cfg(feature = \"pg17\")] fn a() {}")])).len();
     assert_eq!((asks("src/pg/index/am/scan.rs"), asks("src/pg/compat.rs")), (1, 0));
+    let spills = |text| crate::spills_elsewhere(&files(&[("core/src/joins/a.rs", text)])).len();
+    assert_eq!((spills("use a::{TempFile, TempFiles};"), spills("use a::TempFiles;")), (1, 0));
     let lines = |count| files(&[("src/a.rs", &"\n".repeat(count))]);
     assert_eq!((crate::too_long(&lines(400)).len(), crate::too_long(&lines(401)).len()), (0, 1));
     let sql = files(&[("sql/jobs.sql", ""), ("sql/plan.sql", "")]);

@@ -70,6 +70,23 @@ impl Key {
     }
 }
 
+impl KeyPosting {
+    /// Returns the number of the record.
+    pub(super) fn record(&self) -> u64 {
+        self.record
+    }
+
+    /// Returns the hash of the key.
+    pub(super) fn hash(&self) -> u64 {
+        self.key & !(ROLES | SECOND)
+    }
+
+    /// Reports whether the record offers the key.
+    pub(super) fn is_offered(&self) -> bool {
+        self.key & OFFERS != 0
+    }
+}
+
 /// Returns the keys of a record, given their hashes and weights from the most frequent one on. The
 /// record offers all of them, and looks up all but the most frequent ones, whose weights sum to
 /// less than the `needed` weight that two records have to share.
@@ -85,19 +102,19 @@ pub(super) fn weighted_keys(
     })
 }
 
-/// Calls `each` with each two records that share a key, the lesser number first, once for each key
-/// that they share. Records of the second side meet only those of the first, which meet each other
-/// if `within`. Limited keys that more than `most` records have do not count.
+/// Calls `each` with the entries of each two records that share a key, the lesser record first,
+/// once for each key that they share. Records of the second side meet only those of the first,
+/// which meet each other if `within`. Limited keys that more than `most` records have do not count.
 pub(super) fn for_each_meeting(
     postings: Sorted<KeyPosting>,
     within: bool,
     most: u64,
     executor: &dyn Executor,
-    mut each: impl FnMut(u64, u64) -> Result<()>,
+    mut each: impl FnMut(&KeyPosting, &KeyPosting) -> Result<()>,
 ) -> Result<()> {
     let mut postings = Groups::new(postings, executor)?;
     let mut group: Vec<KeyPosting> = Vec::new();
-    while postings.next(&mut group, |posting| posting.key & !(ROLES | SECOND), |_, _| false, executor)? {
+    while postings.next(&mut group, KeyPosting::hash, |_, _| false, executor)? {
         let is_limited = group[0].key & LIMITED != 0;
         if is_limited && group.len() as u64 > most {
             continue;
@@ -108,12 +125,14 @@ pub(super) fn for_each_meeting(
             let (alike, after) = rest.split_at(rest.partition_point(|posting| posting.key == key));
             let classes = rest.chunk_by(|a, b| a.key == b.key);
             for class in classes.filter(|class| meet(key, class[0].key, within)) {
-                for (n, &KeyPosting { record, .. }) in alike.iter().enumerate() {
+                for (n, one) in alike.iter().enumerate() {
                     let others = if class[0].key == key { &alike[n + 1..] } else { class };
                     for others in others.chunks(CHECK_EVERY) {
                         executor.check_interrupts()?;
-                        for other in others.iter().filter(|other| other.record != record) {
-                            each(record.min(other.record), record.max(other.record))?;
+                        for other in others.iter().filter(|other| other.record != one.record) {
+                            let (lesser, greater) =
+                                if one.record < other.record { (one, other) } else { (other, one) };
+                            each(lesser, greater)?;
                         }
                     }
                 }
@@ -190,7 +209,7 @@ mod tests {
             }
             let mut found = BTreeMap::new();
             for_each_meeting(postings.sorted(executor).unwrap(), within, most, executor, |a, b| {
-                *found.entry((a, b)).or_insert(0) += 1;
+                *found.entry((a.record, b.record)).or_insert(0) += 1;
                 Ok(())
             }).unwrap();
             prop_assert_eq!(found, expected);

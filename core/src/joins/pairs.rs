@@ -37,6 +37,25 @@ pub struct Pair {
     pub similarity: f64,
 }
 
+/// Returns the records of the only table whose rows form pairs with each other: those of several
+/// rows for which `passes` returns true. With two tables there are none.
+pub(super) fn equal_records(
+    left: &Members,
+    right: Option<&Members>,
+    mut passes: impl FnMut(u32) -> bool,
+) -> Result<Vec<u32>> {
+    let mut equal = Vec::new();
+    let records = if right.is_some() { 0 } else { left.len() };
+    for record in (0..records).filter(|&record| left.rows(record).len() > 1) {
+        // Records are numbered with 32 bits.
+        let record = record as u32;
+        if passes(record) {
+            memory::push(&mut equal, record, "listing equal documents")?;
+        }
+    }
+    Ok(equal)
+}
+
 /// The row pairs of a join. In a self-join each pair comes once, with its rows in either order.
 #[derive(Debug)]
 pub struct Pairs {
@@ -80,16 +99,11 @@ impl Pairs {
         resources: Resources<'_>,
     ) -> Result<Self> {
         let Ordered { left, right, shared_tokens, .. } = ordered;
-        let mut equal = Vec::new();
-        if right.is_none() {
-            for record in 0..left.store.len() {
-                let several = left.members.rows(record).len() > 1;
-                let size = if several { left.store.size(record) } else { 0 };
-                if several && predicate.passes(size, size, size) {
-                    memory::push(&mut equal, record as u32, "listing equal documents")?;
-                }
-            }
-        }
+        let members = right.as_ref().map(|right| &right.members);
+        let equal = equal_records(&left.members, members, |record| {
+            let size = left.store.size(record as usize);
+            predicate.passes(size, size, size)
+        })?;
         let (right_store, right) = right.map(|right| (right.store, right.members)).unzip();
         let join = SetJoin::new(left.store, right_store, shared_tokens, predicate, algorithm, resources)?;
         Ok(Self::of_records(Box::new(join), left.members, right, equal))

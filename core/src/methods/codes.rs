@@ -126,15 +126,26 @@ impl Method for ByCodes {
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
         let distinct = self.read(reading)?;
-        let budget = reading.left_after(distinct.texts.bytes());
+        let resources = reading.resources_after(distinct.texts.bytes());
         match self.threshold {
-            // Half of the budget is left for sorting the index.
-            Some(threshold) => code_pairs(distinct, threshold, budget / 2),
+            Some(threshold) => {
+                reading.report(|| "looking for shared grams".to_owned());
+                let codes = distinct.texts.bytes();
+                let (pairs, held) = code_pairs(distinct, threshold, resources)?;
+                reading.held(codes + held);
+                Ok(pairs)
+            }
             // Equal codes have edit similarity 1.
             None => {
                 let equal = EditPredicate::new(1.0)?;
-                let (pairs, prepared) =
-                    edit_pairs(distinct, equal, Algorithm::Auto, reading.files, budget, reading.executor)?;
+                let (pairs, prepared) = edit_pairs(
+                    distinct,
+                    equal,
+                    Algorithm::Auto,
+                    reading.files,
+                    resources.budget,
+                    reading.executor,
+                )?;
                 reading.held(prepared.peak_bytes);
                 Ok(pairs)
             }

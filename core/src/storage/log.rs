@@ -137,16 +137,6 @@ impl<T: Pod> Log<T> {
         Ok(())
     }
 
-    /// Returns all records in memory.
-    pub fn take(mut self) -> Result<Vec<T>> {
-        if self.is_in_file() {
-            let mut all = Vec::new();
-            self.append(0, self.len() as usize, &mut all)?;
-            return Ok(all);
-        }
-        Ok(self.held)
-    }
-
     /// Returns the records in memory, which are all if there is no file.
     pub fn held_mut(&mut self) -> &mut Vec<T> {
         &mut self.held

@@ -309,6 +309,11 @@ impl<T: Pod + Ord> Groups<T> {
         }
         Ok(true)
     }
+
+    /// Returns the number of bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.records.bytes()
+    }
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use crate::hash;
 use crate::memory;
 use crate::storage::files::TempFiles;
 use crate::storage::log::Log;
+use crate::storage::sort::Sorter;
 
 const DOING: &str = "spilling tokens";
 
@@ -260,14 +261,9 @@ impl<'a> SharedTokens<'a> {
 
     /// Returns the ranks of these tokens by set. Ranks must have been given to the frequencies.
     /// About `budget` bytes are in memory at a time.
-    pub(super) fn by_set(
-        mut self,
-        sets: u32,
-        budget: usize,
-        executor: &dyn Executor,
-    ) -> Result<OverflowRanks<'a>> {
+    pub(super) fn by_set(mut self, budget: usize, executor: &dyn Executor) -> Result<OverflowRanks> {
         const READ: usize = 1 << 16;
-        let mut ranks = OverflowRanks::new(self.files, sets, self.words.len(), budget);
+        let mut ranks = Sorter::new(self.files, budget / 4);
         // The rank of the token whose sets are being read, and the number of sets left.
         let (mut rank, mut left) = (0, 0);
         let frequencies = &mut self.frequencies;
@@ -276,14 +272,13 @@ impl<'a> SharedTokens<'a> {
                 if left == 0 {
                     (rank, left) = (frequencies.next_rank(word), word);
                 } else {
-                    ranks.push(SetRank { set: word, rank })?;
+                    ranks.push(SetRank { set: word, rank }, executor)?;
                     left -= 1;
                 }
             }
             Ok(())
         })?;
-        ranks.flush()?;
-        Ok(ranks)
+        OverflowRanks::new(ranks, executor)
     }
 }
 

@@ -133,7 +133,7 @@ impl<'a> Spill<'a> {
         let (distinct_tokens, dictionary_bytes) =
             (dictionary.len() + overflow_tokens as usize, dictionary.bytes());
         drop(dictionary);
-        let by_set = |others: SharedTokens<'a>| others.by_set(self.sets, budget, executor);
+        let by_set = |others: SharedTokens<'a>| others.by_set(budget, executor);
         let mut overflow = others.map(by_set).transpose()?;
         let (ranks_bytes, shared_tokens) = (ranks.bytes(), ranks.shared);
 

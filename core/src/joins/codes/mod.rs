@@ -6,21 +6,25 @@
 //! of l characters covers the middle 2 l - n characters of the code, if there are that many, and at
 //! least one of the blocks of (l + 1) / 2 characters that the code is cut into. The *cores* of the
 //! code are the middle characters if they are at least as many as a block has, and the blocks
-//! otherwise. The index holds a hash of a gram of each core, and codes that are not shorter look up
-//! their own grams in it. Each candidate is verified with the suffix automaton of the longer code.
-//! The cores of some codes at a time are indexed, so that the index fits a budget.
+//! otherwise. Each code offers a hash of a gram of each core as a key and looks its own grams up,
+//! those of which a table of bits says that a code may offer them ([`super::keys`]). Two codes are
+//! a candidate if the longer one looks up what the shorter one offers; of two equally long ones,
+//! either. Each candidate is verified with the suffix automaton of the longer code.
 //!
 //! ```
 //! use neardup_core::joins::codes::code_pairs;
 //! use neardup_core::features::texts::{TextCollector, distinct};
 //! use neardup_core::executor::PlainThreads;
+//! use neardup_core::resources::Resources;
+//! use neardup_core::storage::files::MemoryFiles;
 //!
 //! let mut collector = TextCollector::default();
 //! for (row, code) in ["系法这流以点从码", "法这流以点从", "系统"].iter().enumerate() {
 //!     collector.add(row as u32, code)?;
 //! }
 //! let codes = distinct(vec![collector], None, &PlainThreads(1))?;
-//! let mut pairs = code_pairs(codes, 0.75, usize::MAX)?;
+//! let resources = Resources { files: &MemoryFiles, budget: 1 << 20, executor: &PlainThreads(1) };
+//! let (mut pairs, _) = code_pairs(codes, 0.75, resources)?;
 //! let pair = pairs.next(&PlainThreads(1))?.expect("a pair");
 //! let (left, right) = (pair.left.min(pair.right), pair.left.max(pair.right));
 //! assert_eq!((left, right, pair.similarity), (0, 1, 1.0));
@@ -28,248 +32,155 @@
 //! # Ok::<(), neardup_core::error::Error>(())
 //! ```
 
-mod core_index;
+mod grams;
 
-use std::ops::Range;
-
-use super::pairs::Pairs;
-use super::{Counts, RecordJoin, RecordPair};
+use super::RecordPair;
+use super::candidates::{CandidateJoin, CompareCandidates, Slice, each_slice};
+use super::keys::{Key, KeyPosting, for_each_meeting};
+use super::pairs::{Pairs, equal_records};
 use crate::error::Result;
-use crate::executor::{self, Executor, Stop};
+use crate::executor::Stop;
 use crate::features::texts::{Distinct, Texts};
 use crate::features::windows::RunHashes;
 use crate::memory;
+use crate::resources::Resources;
+use crate::storage::sort::Sorter;
 use crate::verify::automaton::SuffixAutomaton;
 use crate::verify::repeatability::{least_common, share};
-pub use core_index::each_gram;
-use core_index::{CoreIndex, DOING};
+pub use grams::each_gram;
+use grams::{DOING, OfferedGrams};
 
 /// Prepares to find all pairs of rows whose codes reach `threshold` in the direction with the
-/// greater similarity. Codes stay in memory; the index takes about `budget` bytes at a time.
-pub fn code_pairs(distinct: Distinct, threshold: f64, budget: usize) -> Result<Pairs> {
-    /// The number of bytes of an index entry.
-    const ENTRY: usize = 24;
+/// greater similarity. Codes stay in memory. Also returns the number of bytes that were held in
+/// addition to them.
+pub fn code_pairs(distinct: Distinct, threshold: f64, resources: Resources<'_>) -> Result<(Pairs, usize)> {
+    let Resources { files, budget, executor } = resources;
     let Distinct { texts, left, right } = distinct;
-    let split = if right.is_some() { left.len() as u32 } else { u32::MAX };
-    let mut order = Vec::new();
-    memory::reserve(&mut order, texts.len(), DOING)?;
-    order.extend(0..texts.len() as u32);
-    // With two tables, each table on its own is already in order, but not both together.
-    order.sort_by_key(|&text| texts.length(text));
-    let mut equal = Vec::new();
-    if right.is_none() {
-        for record in (0..left.len()).filter(|&record| left.rows(record).len() > 1) {
-            memory::push(&mut equal, record as u32, DOING)?;
+    let right_from = right.as_ref().map(|_| left.len() as u32);
+    let codes = CodeTexts { texts, right_from, threshold };
+    let (postings, mut candidates) = (codes.postings(resources)?, Sorter::new(files, budget / 4));
+    let (within, most, held) = (right_from.is_none(), u64::MAX, postings.bytes());
+    for_each_meeting(postings.sorted(executor)?, within, most, executor, |one, other| {
+        match codes.candidate(one, other) {
+            Some(candidate) => candidates.push(candidate, executor),
+            None => Ok(()),
         }
-    }
-    let join = CodeJoin {
-        codes: OrderedCodes { texts, order, split, threshold },
-        most_entries: (budget / ENTRY).max(1),
-        indexed: 0..0,
-        index: CoreIndex::default(),
-        probes: 0,
-        batch: 16,
-        counts: Counts::default(),
-    };
-    Ok(Pairs::of_records(Box::new(join), left, right, equal))
+    })?;
+    let equal = equal_records(&left, right.as_ref(), |_| true)?;
+    let held = held + candidates.bytes();
+    let join = CandidateJoin::new(codes, candidates, executor)?;
+    Ok((Pairs::of_records(Box::new(join), left, right, equal), held))
 }
 
 /// Distinct codes, and the condition for pairs of them to pass.
 #[derive(Debug)]
-struct OrderedCodes {
+struct CodeTexts {
     texts: Texts,
-    /// All codes, shorter ones first.
-    order: Vec<u32>,
-    /// The number of the first code of the right table; [`u32::MAX`] if there is only one table.
-    split: u32,
+    /// The number of the first code of the right table, if there are two tables.
+    right_from: Option<u32>,
     threshold: f64,
 }
 
-/// A join of codes, in progress.
-#[derive(Debug)]
-struct CodeJoin {
-    codes: OrderedCodes,
-    most_entries: usize,
-    /// The indexed codes, as a range of positions in the order.
-    indexed: Range<usize>,
-    index: CoreIndex,
-    /// The position of the next code that probes the index.
-    probes: usize,
-    /// How many codes probe per batch.
-    batch: usize,
-    counts: Counts,
-}
-
-impl CodeJoin {
-    /// Indexes the next block of codes. Returns false if there are no more codes.
-    fn index(&mut self, executor: &dyn Executor) -> Result<bool> {
-        let OrderedCodes { texts, order, threshold, .. } = &self.codes;
-        let from = self.indexed.end;
-        // The longest codes need no special case: codes of their own length find them.
-        if from == order.len() {
-            return Ok(false);
-        }
-        let most = self.most_entries;
-        let mut state = (std::mem::take(&mut self.index), from);
-        executor::one(executor, &mut state, |(index, to), stop| {
-            index.clear();
-            *to = from;
+impl CodeTexts {
+    /// Lists the grams that codes offer and look up.
+    fn postings<'f>(&self, resources: Resources<'f>) -> Result<Sorter<'f, KeyPosting>> {
+        let Resources { files, budget, executor } = resources;
+        let Self { texts, right_from, threshold } = self;
+        let mut postings = Sorter::new(files, budget / 2);
+        let mut grams = OfferedGrams::new(texts, *threshold, budget / 8)?;
+        let is_right = |code: u32| right_from.is_some_and(|from| code >= from);
+        let (count, slice) = (texts.len() as u32, self.slice());
+        let offer = |slice: &mut Slice<Vec<KeyPosting>>, stop: &Stop| {
             let mut windows = RunHashes::default();
-            while *to < order.len() && (index.entries() < most || *to == from) {
-                if to.is_multiple_of(1 << 8) {
-                    stop.check()?;
-                }
-                let text = order[*to];
-                let length = texts.length(text);
-                windows.set(texts.text(text))?;
-                index.add(*to as u32, &windows, length, least_common(length, *threshold))?;
-                *to += 1;
+            slice.found.clear();
+            for code in slice.records.clone() {
+                stop.check()?;
+                windows.set(texts.text(code))?;
+                grams::offered(&windows, texts.length(code), *threshold, |hash| {
+                    let key = Key::offered(hash).posting(code.into(), is_right(code));
+                    memory::push(&mut slice.found, key, DOING)
+                })?;
             }
-            index.sort(stop)
+            Ok(())
+        };
+        each_slice(count, slice, executor, offer, |offered| {
+            offered.into_iter().try_for_each(|key| {
+                grams.add(key.hash());
+                postings.push(key, executor)
+            })
         })?;
-        let to;
-        (self.index, to) = state;
-        self.indexed = from..to;
-        self.probes = from;
-        Ok(true)
+        let look = |slice: &mut Slice<Vec<KeyPosting>>, stop: &Stop| {
+            let (mut windows, mut hashes) = (RunHashes::default(), Vec::new());
+            slice.found.clear();
+            for code in slice.records.clone() {
+                stop.check()?;
+                windows.set(texts.text(code))?;
+                grams.looked_up(&windows, texts.length(code), &mut hashes)?;
+                memory::reserve(&mut slice.found, hashes.len(), DOING)?;
+                let keys = hashes.iter().map(|&hash| Key::looked_up(hash));
+                slice.found.extend(keys.map(|key| key.posting(code.into(), is_right(code))));
+            }
+            Ok(())
+        };
+        each_slice(count, slice, executor, look, |looked_up| {
+            looked_up.into_iter().try_for_each(|key| postings.push(key, executor))
+        })?;
+        Ok(postings)
+    }
+
+    /// Returns how many codes a thread works on at one time.
+    fn slice(&self) -> u32 {
+        const CHARACTERS: u64 = 1 << 14;
+        let all: u64 = self.texts.lengths().iter().map(|&length| u64::from(length)).sum();
+        (CHARACTERS * self.texts.len() as u64 / all.max(1)).clamp(1, 1 << 12) as u32
+    }
+
+    /// Returns the longer and the shorter one of two codes that share a key, the lesser number
+    /// first, if the shorter one offers the key.
+    fn candidate(&self, one: &KeyPosting, other: &KeyPosting) -> Option<[u32; 2]> {
+        // Codes are numbered with 32 bits.
+        let [a, b] = [one, other].map(|key| key.record() as u32);
+        let is_longer = self.texts.length(a) > self.texts.length(b);
+        let (candidate, shorter) = if is_longer { ([a, b], other) } else { ([b, a], one) };
+        shorter.is_offered().then_some(candidate)
     }
 }
 
-impl RecordJoin for CodeJoin {
-    fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
-        const PROBES_A_UNIT: usize = 64;
-        const PAIRS_A_BATCH: usize = 1 << 16;
-        const LARGEST_BATCH: usize = 1 << 14;
-        if self.probes == self.codes.order.len() && !self.index(executor)? {
-            return Ok(None);
-        }
-        if self.indexed.is_empty() && !self.index(executor)? {
-            return Ok(None);
-        }
-        let to = (self.probes + self.batch).min(self.codes.order.len());
-        let places: Vec<usize> = (self.probes..to).step_by(PROBES_A_UNIT).collect();
-        let mut units: Vec<Probes> = places
-            .into_iter()
-            .map(|from| Probes { todo: from..(from + PROBES_A_UNIT).min(to), ..Probes::default() })
-            .collect();
-        executor::each(executor, &mut units, |unit, stop| unit.probe(&self.codes, &self.index, stop))?;
-        let mut batch = Vec::new();
-        for unit in &units {
-            memory::extend(&mut batch, &unit.found, DOING)?;
-            self.counts.candidates += unit.candidates;
-            self.counts.verified += unit.candidates;
-        }
-        self.probes = to;
-        // Batches grow, so that they are worth the cost of threads, until a batch returns too many
-        // pairs.
-        self.batch = if batch.len() < PAIRS_A_BATCH {
-            (2 * self.batch).min(LARGEST_BATCH)
-        } else {
-            (self.batch / 4).max(1)
+impl CompareCandidates for CodeTexts {
+    type Prepared = Option<SuffixAutomaton>;
+
+    fn prepare(&self, left: u32, prepared: &mut Option<SuffixAutomaton>, stop: &Stop) -> Result<()> {
+        let automaton = match prepared {
+            Some(automaton) => automaton,
+            none => none.insert(SuffixAutomaton::new()?),
         };
-        Ok(Some(batch))
+        automaton.clear();
+        automaton.add(self.texts.text(left), 0, stop)
     }
 
-    fn counts(&self) -> Counts {
-        self.counts
-    }
-
-    fn progress(&self) -> f64 {
-        let all = self.codes.order.len().max(1) as f64;
-        let of_block = (self.probes.saturating_sub(self.indexed.start)) as f64
-            / (self.codes.order.len() - self.indexed.start).max(1) as f64;
-        (self.indexed.start as f64 + of_block * self.indexed.len() as f64) / all
+    fn compare(
+        &self,
+        [longer, shorter]: [u32; 2],
+        prepared: &mut Option<SuffixAutomaton>,
+        stop: &Stop,
+    ) -> Result<Option<RecordPair>> {
+        let Some(automaton) = prepared else { return Ok(None) };
+        let length = self.texts.length(shorter);
+        let least = least_common(length, self.threshold);
+        let found = automaton.longest_match(self.texts.text(shorter), length, least, stop)?;
+        Ok(found.map(|found| {
+            let similarity = share(found.length, length);
+            match self.right_from {
+                None => RecordPair { left: longer, right: shorter, similarity },
+                Some(from) => {
+                    RecordPair { left: longer.min(shorter), right: longer.max(shorter) - from, similarity }
+                }
+            }
+        }))
     }
 
     fn bytes(&self) -> usize {
-        self.codes.texts.bytes() + memory::bytes(&self.codes.order) + self.index.bytes()
-    }
-}
-
-/// Some codes that probe the index, and the pairs they found.
-#[derive(Debug, Default)]
-struct Probes {
-    /// The positions of these codes in the order.
-    todo: Range<usize>,
-    found: Vec<RecordPair>,
-    candidates: u64,
-}
-
-impl Probes {
-    fn probe(&mut self, codes: &OrderedCodes, index: &CoreIndex, stop: &Stop) -> Result<()> {
-        let mut windows = RunHashes::default();
-        let mut hashes: Vec<u64> = Vec::new();
-        let mut candidates: Vec<u32> = Vec::new();
-        let mut automaton = SuffixAutomaton::new()?;
-        while let Some(place) = self.todo.clone().next() {
-            stop.check()?;
-            let text = codes.order[place];
-            let length = codes.texts.length(text);
-            windows.set(codes.texts.text(text))?;
-            hashes.clear();
-            for &gram in index.lengths().iter().take_while(|&&gram| gram <= length) {
-                for at in 0..=length - gram {
-                    let hash = windows.hash(at, gram);
-                    if !index.with(hash).is_empty() {
-                        memory::push(&mut hashes, hash, DOING)?;
-                    }
-                }
-            }
-            hashes.sort_unstable();
-            hashes.dedup();
-            candidates.clear();
-            for &hash in &hashes {
-                for &(_, other) in index.with(hash).iter().take_while(|(_, other)| (*other as usize) < place)
-                {
-                    let same_table = (codes.order[other as usize] < codes.split) == (text < codes.split);
-                    if codes.split == u32::MAX || !same_table {
-                        memory::push(&mut candidates, other, DOING)?;
-                    }
-                }
-            }
-            candidates.sort_unstable();
-            candidates.dedup();
-            let known = self.found.len();
-            let verified = self.verify(codes, text, &candidates, &mut automaton, stop);
-            verified.inspect_err(|_| self.found.truncate(known))?;
-            self.candidates += candidates.len() as u64;
-            self.todo.start += 1;
-        }
-        Ok(())
-    }
-
-    /// Compares a code with candidates that are not longer than the code.
-    fn verify(
-        &mut self,
-        codes: &OrderedCodes,
-        text: u32,
-        candidates: &[u32],
-        automaton: &mut SuffixAutomaton,
-        stop: &Stop,
-    ) -> Result<()> {
-        const CHECK_EVERY: usize = 1 << 8;
-        if candidates.is_empty() {
-            return Ok(());
-        }
-        automaton.clear();
-        automaton.add(codes.texts.text(text), 0, stop)?;
-        for (n, &place) in candidates.iter().enumerate() {
-            if n % CHECK_EVERY == 0 {
-                stop.check()?;
-            }
-            let other = codes.order[place as usize];
-            let length = codes.texts.length(other);
-            let least = least_common(length, codes.threshold);
-            if let Some(found) = automaton.longest_match(codes.texts.text(other), length, least, stop)? {
-                let similarity = share(found.length, length);
-                let (left, right) = match codes.split {
-                    u32::MAX => (text, other),
-                    split => (text.min(other), text.max(other) - split),
-                };
-                memory::push(&mut self.found, RecordPair { left, right, similarity }, DOING)?;
-            }
-        }
-        Ok(())
+        self.texts.bytes()
     }
 }
 
@@ -278,6 +189,7 @@ mod tests {
     use super::*;
     use crate::executor::PlainThreads;
     use crate::features::texts::{TextCollector, distinct};
+    use crate::storage::files::MemoryFiles;
     use crate::verify::repeatability::repeatability;
     use proptest::prelude::*;
 
@@ -297,7 +209,8 @@ mod tests {
             }
             let executor = PlainThreads(threads);
             let records = distinct(collectors, split.map(|split| split as u32), &executor).expect("memory");
-            let mut pairs = code_pairs(records, threshold, budget).expect("memory");
+            let resources = Resources { files: &MemoryFiles, budget, executor: &executor };
+            let (mut pairs, _) = code_pairs(records, threshold, resources).expect("memory");
             let mut found = Vec::new();
             while let Some(pair) = pairs.next(&executor).expect("memory") {
                 let (a, b) = if split.is_some() {

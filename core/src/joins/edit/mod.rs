@@ -50,7 +50,7 @@ mod segments;
 mod stages;
 
 use super::Algorithm;
-use super::pairs::{Pair, Pairs};
+use super::pairs::{Pair, Pairs, equal_records};
 use super::{Counts, RecordJoin, RecordPair};
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
@@ -146,12 +146,7 @@ pub fn edit_pairs(
         let characters = lengths.map(|&length| u64::from(length)).sum();
         stages.push(SpanStage { span, source, characters });
     }
-    let mut equal = Vec::new();
-    if right.is_none() {
-        for record in (0..split).filter(|&record| left.rows(record as usize).len() > 1) {
-            memory::push(&mut equal, record, DOING)?;
-        }
-    }
+    let equal = equal_records(&left, right.as_ref(), |_| true)?;
     let right_from = if right.is_some() { split } else { 0 };
     let join = EditJoin {
         comparison: EditComparison { texts, edit, right_from },

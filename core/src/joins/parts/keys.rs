@@ -97,7 +97,7 @@ impl<F: TempFiles> KeyPart<F> {
             if pairs.len() > MOST {
                 return Err(Error::TooMany { what: "candidates of a part", limit: MOST });
             }
-            pairs.push([a, b], executor)
+            pairs.push([a.record(), b.record()], executor)
         })?;
         let mut pairs = pairs.sorted(executor)?;
         let mut last = None;

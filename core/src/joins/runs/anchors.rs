@@ -2,10 +2,11 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::compared::{CompareScratch, DOING, RunTexts, Slice};
+use super::compared::{CompareScratch, DOING, RunTexts};
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::runs::anchors::Anchors;
+use crate::joins::candidates::{Slice, each_slice};
 use crate::joins::keys::{KeyPosting, weighted_keys};
 use crate::memory;
 use crate::resources::Resources;
@@ -65,7 +66,7 @@ impl RunTexts {
             }
             Ok(())
         };
-        self.each_slice(executor, choose, |chosen| {
+        each_slice(self.texts.len() as u32, Self::SLICE, executor, choose, |chosen| {
             memory::extend(&mut lengths, &chosen.lengths, DOING)?;
             chosen.anchors.into_iter().try_for_each(|anchor| all.push(anchor, executor))
         })?;

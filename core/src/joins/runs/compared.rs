@@ -1,7 +1,7 @@
 //! The texts of a join by shared runs, and the rule to compare them by.
 
 use crate::error::Result;
-use crate::executor::{self, Executor, Stop};
+use crate::executor::Stop;
 use crate::features::runs::tokens::read_tokens;
 use crate::features::texts::Texts;
 use crate::features::tokens::{Document, Scratch, Tokenizer};
@@ -39,7 +39,7 @@ pub(super) struct RunTexts {
 }
 
 impl RunTexts {
-    /// The number of texts, or of pairs, that a thread works on at one time.
+    /// The number of texts that a thread works on at one time.
     pub(super) const SLICE: u32 = 64;
 
     /// Reads the tokens of a text.
@@ -52,41 +52,6 @@ impl RunTexts {
         }
         read_tokens(&space.document, self.rule.tokenizer, &mut space.scratch, &mut space.tokens, stop)
     }
-
-    /// Returns the number of bytes on the heap.
-    pub(super) fn bytes(&self) -> usize {
-        self.texts.bytes() + memory::bytes(&self.lengths) + memory::bytes(&self.frequent)
-    }
-
-    /// Calls `work` for slices of all texts, on several threads, and `take` with the slices in
-    /// order.
-    pub(super) fn each_slice<T: Default + Send>(
-        &self,
-        executor: &dyn Executor,
-        work: impl Fn(&mut Slice<T>, &Stop) -> Result<()> + Sync,
-        mut take: impl FnMut(T) -> Result<()>,
-    ) -> Result<()> {
-        let (mut from, count) = (0, self.texts.len() as u32);
-        while from < count {
-            let slices = (0..4 * executor.count() as u32).map(|n| {
-                let [from, to] = [n, n + 1].map(|n| from.saturating_add(n * Self::SLICE).min(count));
-                Slice { records: from..to, found: T::default() }
-            });
-            let mut slices: Vec<Slice<T>> = slices.collect();
-            executor::each(executor, &mut slices, &work)?;
-            for slice in slices {
-                from = from.max(slice.records.end);
-                take(slice.found)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Some texts, and what is made of them on one thread.
-pub(super) struct Slice<T> {
-    pub records: std::ops::Range<u32>,
-    pub found: T,
 }
 
 /// Scratch memory of a thread.

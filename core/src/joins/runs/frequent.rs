@@ -6,11 +6,12 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::anchors::RecordAnchor;
-use super::compared::{CompareScratch, DOING, RunTexts, Slice};
+use super::compared::{CompareScratch, DOING, RunTexts};
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::runs::anchors::{Anchor, Anchors};
 use crate::features::runs::contents::Contents;
+use crate::joins::candidates::{Slice, each_slice};
 use crate::memory;
 use crate::resources::Resources;
 use crate::storage::sort::{Sorted, Sorter};
@@ -92,7 +93,7 @@ impl RunTexts {
         let mut windows = Sorter::new(files, budget / 4);
         if !hashes.is_empty() {
             let list = |slice: &mut Slice<Vec<RecordWindow>>, stop: &Stop| self.list(&hashes, slice, stop);
-            self.each_slice(executor, list, |found| {
+            each_slice(self.texts.len() as u32, Self::SLICE, executor, list, |found| {
                 found.into_iter().try_for_each(|window| windows.push(window, executor))
             })?;
         }
@@ -137,7 +138,7 @@ impl RunTexts {
         let mut rest =
             Rest { anchors: Sorter::new(files, budget / 4), tokens: Vec::new(), left_out: Vec::new() };
         let work = |slice: &mut Slice<RestOfSome>, stop: &Stop| self.rest_of_some(slice, stop);
-        self.each_slice(executor, work, |found| {
+        each_slice(self.texts.len() as u32, Self::SLICE, executor, work, |found| {
             memory::extend(&mut rest.tokens, &found.tokens, DOING)?;
             memory::extend(&mut rest.left_out, &found.left_out, DOING)?;
             found.anchors.into_iter().try_for_each(|anchor| rest.anchors.push(anchor, executor))

@@ -10,16 +10,17 @@ mod frequent;
 
 pub use compared::RunRule;
 
+use super::RecordPair;
+use super::candidates::{CandidateJoin, CompareCandidates};
 use super::keys::for_each_meeting;
-use super::pairs::Pairs;
-use super::{Counts, RecordJoin, RecordPair};
+use super::pairs::{Pairs, equal_records};
 use crate::error::Result;
-use crate::executor::{self, Executor, Stop};
+use crate::executor::Stop;
 use crate::features::sets::records::Members;
 use crate::features::texts::Distinct;
 use crate::memory;
 use crate::resources::Resources;
-use crate::storage::sort::{Sorted, Sorter};
+use crate::storage::sort::Sorter;
 use crate::verify::shared_windows::SharedWindows;
 use compared::{CompareScratch, DOING, RunTexts};
 pub use frequent::FrequentWindows;
@@ -68,27 +69,24 @@ pub fn run_pairs(
     let (postings, mut candidates) = (postings.sorted(executor)?, Sorter::new(files, budget / 4));
     for_each_meeting(postings, right_from.is_none(), u64::MAX, executor, |one, other| {
         // Texts are numbered with 32 bits.
-        candidates.push([one as u32, other as u32], executor)
+        candidates.push([one.record() as u32, other.record() as u32], executor)
     })?;
-    let (mut equal, mut similarities) = (Vec::new(), Vec::new());
-    if right.is_none() {
-        for record in (0..left.len()).filter(|&record| left.rows(record).len() > 1) {
-            let length = compared.lengths[record];
-            let shared = match &counted {
-                Some(tokens) => tokens[record],
-                None if length as usize >= rule.least => length,
-                None => 0,
-            };
-            let similarity = rule.of.share([shared; 2], [length; 2]);
-            if shared > 0 && similarity >= rule.threshold {
-                memory::push(&mut equal, record as u32, DOING)?;
-                memory::push(&mut similarities, similarity, DOING)?;
-            }
-        }
-    }
+    let of_equal = |record: u32| {
+        let length = compared.lengths[record as usize];
+        let shared = match &counted {
+            Some(tokens) => tokens[record as usize],
+            None if length as usize >= rule.least => length,
+            None => 0,
+        };
+        let similarity = rule.of.share([shared; 2], [length; 2]);
+        (shared > 0 && similarity >= rule.threshold).then_some(similarity)
+    };
+    let equal = equal_records(&left, right.as_ref(), |record| of_equal(record).is_some())?;
+    let mut similarities = Vec::new();
+    memory::reserve(&mut similarities, equal.len(), DOING)?;
+    similarities.extend(equal.iter().filter_map(|&record| of_equal(record)));
     let tokens = compared.lengths.iter().map(|&length| u64::from(length)).sum();
-    let (total, counts) = (candidates.len(), Counts::default());
-    let join = RunJoin { compared, candidates: candidates.sorted(executor)?, total, last: None, counts };
+    let join = CandidateJoin::new(compared, candidates, executor)?;
     let pairs = Pairs::of_records(Box::new(join), left, right, equal).with_similarities(similarities);
     Ok(PreparedRuns { pairs, tokens, frequent })
 }
@@ -103,94 +101,41 @@ fn documents(record: u32, left: &Members, right: Option<&Members>) -> u64 {
     rows.len() as u64
 }
 
-/// A join of distinct texts, in progress.
-struct RunJoin {
-    compared: RunTexts,
-    candidates: Sorted<[u32; 2]>,
-    /// The number of candidates, repeats included.
-    total: u64,
-    last: Option<[u32; 2]>,
-    counts: Counts,
+/// A text that is compared with others, and scratch memory.
+#[derive(Default)]
+struct PreparedText {
+    space: CompareScratch,
+    windows: Option<SharedWindows>,
 }
 
-impl std::fmt::Debug for RunJoin {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "a join of {} texts by {:?}", self.compared.texts.len(), self.compared.rule)
-    }
-}
+impl CompareCandidates for RunTexts {
+    type Prepared = PreparedText;
 
-impl RunTexts {
-    /// Computes the shares of pairs that have the left text in common.
-    fn compare(&self, pairs: &mut ComparedCandidates, stop: &Stop) -> Result<()> {
-        let mut space = CompareScratch::default();
-        let mut left: Option<(u32, SharedWindows)> = None;
-        pairs.found.clear();
-        for &[a, b] in &pairs.of {
-            let mut of_left = match left.take().filter(|(record, _)| *record == a) {
-                Some((_, windows)) => windows,
-                None => {
-                    self.read(a, &mut space, stop)?;
-                    // What the left text does not have is not in common.
-                    SharedWindows::new(&space.tokens, self.rule.least, &self.frequent, stop)?
-                }
-            };
-            self.read(b, &mut space, stop)?;
-            let shared = of_left.shared_tokens(&space.tokens, stop)?;
-            left = Some((a, of_left));
-            let lengths = [a, b].map(|record| self.lengths[record as usize]);
-            let similarity = self.rule.of.share(shared, lengths);
-            if similarity >= self.rule.threshold {
-                let right = b - self.right_from.unwrap_or(0);
-                memory::push(&mut pairs.found, RecordPair { left: a, right, similarity }, DOING)?;
-            }
-        }
+    fn prepare(&self, left: u32, prepared: &mut PreparedText, stop: &Stop) -> Result<()> {
+        let PreparedText { space, windows } = prepared;
+        self.read(left, space, stop)?;
+        // What the left text does not have is not in common.
+        *windows = Some(SharedWindows::new(&space.tokens, self.rule.least, &self.frequent, stop)?);
         Ok(())
     }
-}
 
-/// Some candidates, and those of them that pass.
-#[derive(Default)]
-struct ComparedCandidates {
-    of: Vec<[u32; 2]>,
-    found: Vec<RecordPair>,
-}
-
-impl RecordJoin for RunJoin {
-    fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
-        let mut slices: Vec<ComparedCandidates> = Vec::new();
-        let mut ended = false;
-        while slices.len() < 4 * executor.count() && !ended {
-            let mut slice = ComparedCandidates::default();
-            while slice.of.len() < RunTexts::SLICE as usize {
-                let Some(pair) = self.candidates.next(executor)? else {
-                    ended = true;
-                    break;
-                };
-                self.counts.candidates += 1;
-                if self.last.replace(pair) != Some(pair) {
-                    memory::push(&mut slice.of, pair, DOING)?;
-                }
-            }
-            self.counts.verified += slice.of.len() as u64;
-            memory::push(&mut slices, slice, DOING)?;
-        }
-        if slices.iter().all(|slice| slice.of.is_empty()) {
-            return Ok(None);
-        }
-        let compared = &self.compared;
-        executor::each(executor, &mut slices, |slice, stop| compared.compare(slice, stop))?;
-        Ok(Some(slices.into_iter().flat_map(|slice| slice.found).collect()))
-    }
-
-    fn counts(&self) -> Counts {
-        self.counts
-    }
-
-    fn progress(&self) -> f64 {
-        self.counts.candidates as f64 / self.total.max(1) as f64
+    fn compare(
+        &self,
+        candidate: [u32; 2],
+        prepared: &mut PreparedText,
+        stop: &Stop,
+    ) -> Result<Option<RecordPair>> {
+        let PreparedText { space, windows: Some(windows) } = prepared else { return Ok(None) };
+        let [left, right] = candidate;
+        self.read(right, space, stop)?;
+        let shared = windows.shared_tokens(&space.tokens, stop)?;
+        let lengths = candidate.map(|record| self.lengths[record as usize]);
+        let similarity = self.rule.of.share(shared, lengths);
+        let right = right - self.right_from.unwrap_or(0);
+        Ok((similarity >= self.rule.threshold).then_some(RecordPair { left, right, similarity }))
     }
 
     fn bytes(&self) -> usize {
-        self.compared.bytes() + self.candidates.bytes()
+        self.texts.bytes() + memory::bytes(&self.lengths) + memory::bytes(&self.frequent)
     }
 }

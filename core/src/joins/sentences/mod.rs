@@ -18,7 +18,7 @@ mod trials;
 
 use std::sync::Mutex;
 
-use super::pairs::Pairs;
+use super::pairs::{Pairs, equal_records};
 use super::{Counts, RecordJoin, RecordPair};
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
@@ -41,7 +41,7 @@ pub fn sentence_pairs(
     (parameters, thresholds): (Parameters, Thresholds),
     (file, budget): (Log<u8>, usize),
 ) -> Result<Pairs> {
-    let equal = if distinct.right.is_none() { equal_rows(&distinct)? } else { Vec::new() };
+    let equal = equal_rows(&distinct)?;
     let Distinct { texts, left, right } = distinct;
     let split = left.len() as u32;
     let two = right.is_some();
@@ -67,18 +67,10 @@ pub fn representative_pairs(
     SentenceJoin::new(comparison, file, budget)
 }
 
-/// Returns the texts that several rows of the left table have. Texts of only white space are left
-/// out, because they are similar to nothing.
+/// Returns the texts that several rows of the only table have, unless they are only white space,
+/// which is similar to nothing.
 pub fn equal_rows(distinct: &Distinct) -> Result<Vec<u32>> {
-    let mut equal = Vec::new();
-    for record in (0..distinct.left.len()).filter(|&record| distinct.left.rows(record).len() > 1) {
-        // Text numbers have 32 bits.
-        let record = record as u32;
-        if !distinct.texts.is_blank(record) {
-            memory::push(&mut equal, record, DOING)?;
-        }
-    }
-    Ok(equal)
+    equal_records(&distinct.left, distinct.right.as_ref(), |text| !distinct.texts.is_blank(text))
 }
 
 /// A join in progress.

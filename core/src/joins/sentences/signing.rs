@@ -1,10 +1,10 @@
 //! Turns the sentence signatures of texts into lists of documents, without stop signatures (Huang
 //! et al., TLCS (CIKM 2008), section 3.2; docs/design/algorithms.md section 5).
 //!
-//! Pairs of signature and document are divided into parts by the signature, and each part is
-//! sorted. If the parts do not fit in memory, they are kept in temporary files. The result is the
-//! lists that have two or more documents. A text without its white space counts as one more
-//! signature, which no rule drops, so texts that differ only in white space are always candidates.
+//! Pairs of signature and document are sorted, in temporary files if they do not fit in memory. The
+//! result is the lists that have two or more documents. A text without its white space counts as
+//! one more signature, which no rule drops, so texts that differ only in white space are always
+//! candidates.
 
 use std::ops::Range;
 
@@ -20,6 +20,7 @@ use crate::memory;
 use crate::sketches::sentence::{SentenceSigner, SignatureParameters};
 use crate::storage::files::TempFiles;
 use crate::storage::log::Log;
+use crate::storage::sort::{Groups, Sorter};
 use crate::text::characters::runs;
 use crate::verify::tlcs::{self, Thresholds};
 
@@ -36,13 +37,13 @@ pub struct Signing<'a> {
     lister: ListMaker<'a>,
     trials: Trials<'a>,
     files: &'a dyn TempFiles,
-    /// The greatest number of entries in memory.
-    most: usize,
-    /// The entries of each part of the signatures.
-    parts: Vec<Log<SignedDocument>>,
+    /// The entries so far, and the number of those in lists.
+    entries: Sorter<'a, SignedDocument>,
+    listed: u64,
+    /// The entries in order, once all texts are signed, and their number.
+    sorted: Option<(Groups<SignedDocument>, u64)>,
     /// The number of texts that are signed.
     next_text: u32,
-    next_part: usize,
     peak_bytes: usize,
     lists: SignatureLists,
 }
@@ -58,16 +59,8 @@ impl<'a> Signing<'a> {
         files: &'a dyn TempFiles,
         budget: usize,
     ) -> Result<Self> {
-        const MOST_PARTS: usize = 256;
         parameters.check()?;
-        let most = (budget / size_of::<SignedDocument>()).max(1 << 12);
         let texts = distinct.texts.len();
-        // A part is sorted in memory; the hash distributes entries evenly over the parts.
-        let expected = texts.saturating_mul(parameters.most() + 1);
-        let count =
-            if expected <= most { 1 } else { (2 * expected / most).next_power_of_two().min(MOST_PARTS) };
-        let mut parts = Vec::new();
-        parts.resize_with(count, || Log::new(usize::MAX));
         let lists = SignatureLists::new(texts)?;
         let mut order = Vec::new();
         if distinct.texts.are_in_file() {
@@ -84,10 +77,10 @@ impl<'a> Signing<'a> {
             lister: ListMaker::new(distinct, rules, sites)?,
             trials: Trials::new(distinct, compared, thresholds),
             files,
-            most,
-            parts,
+            entries: Sorter::new(files, budget / 2),
+            listed: 0,
+            sorted: None,
             next_text: 0,
-            next_part: 0,
             peak_bytes: 0,
             lists,
         })
@@ -100,18 +93,14 @@ impl<'a> Signing<'a> {
             self.sign(executor)?;
             return Ok(true);
         }
-        if self.next_part < self.parts.len() {
-            self.list(executor)?;
-            self.next_part += 1;
-            return Ok(true);
-        }
-        Ok(false)
+        self.list(executor)
     }
 
     /// Returns the share of the work that is done, 0 to 1.
     pub fn progress(&self) -> f64 {
         let texts = f64::from(self.next_text) / self.distinct.texts.len().max(1) as f64;
-        0.9 * texts + 0.1 * self.next_part as f64 / self.parts.len() as f64
+        let all = self.sorted.as_ref().map_or(1, |&(_, all)| all.max(1));
+        0.9 * texts + 0.1 * self.listed as f64 / all as f64
     }
 
     /// Finishes the work and returns the lists and the greatest number of bytes that were held at
@@ -174,29 +163,36 @@ impl<'a> Signing<'a> {
             Ok(())
         })?;
         drop(open);
-        let shift = 64 - self.parts.len().trailing_zeros();
         for unit in units {
             self.lists.unsigned += unit.unsigned;
-            for entry in unit.entries {
-                let part = entry[0].checked_shr(shift).unwrap_or(0);
-                self.parts[part as usize].push(entry, self.files)?;
-            }
+            unit.entries.into_iter().try_for_each(|entry| self.entries.push(entry, executor))?;
         }
         self.next_text = from;
-        let held = || self.parts.iter().map(Log::bytes).sum::<usize>();
-        self.peak_bytes = self.peak_bytes.max(held());
-        if self.parts.len() > 1 && held() / size_of::<SignedDocument>() > self.most / 2 {
-            self.parts.iter_mut().try_for_each(|part| part.spill(self.files))?;
-        }
+        self.peak_bytes = self.peak_bytes.max(self.entries.bytes());
         Ok(())
     }
 
-    fn list(&mut self, executor: &dyn Executor) -> Result<()> {
-        let mut part = std::mem::take(&mut self.parts[self.next_part]).take()?;
-        self.peak_bytes = self.peak_bytes.max(memory::bytes(&part) + self.lists.bytes());
-        executor::one(executor, &mut part, |entries, stop| {
-            executor::sort_unstable_by(entries, stop, &SignedDocument::cmp)
-        })?;
+    /// Builds the lists of some more signatures. Returns false if there are no more.
+    fn list(&mut self, executor: &dyn Executor) -> Result<bool> {
+        let (groups, _) = match &mut self.sorted {
+            Some(sorted) => sorted,
+            none => {
+                let entries = std::mem::replace(&mut self.entries, Sorter::new(self.files, 0));
+                let count = entries.len();
+                none.insert((Groups::new(entries.sorted(executor)?, executor)?, count))
+            }
+        };
+        // The number of entries whose signatures are decided on at one time.
+        let most = (self.budget / 4 / size_of::<SignedDocument>()).max(1 << 12);
+        let (mut part, mut own) = (Vec::new(), Vec::new());
+        while part.len() < most && groups.next(&mut own, |entry| entry[0], |_, _| false, executor)? {
+            memory::extend(&mut part, &own, DOING)?;
+        }
+        if part.is_empty() {
+            return Ok(false);
+        }
+        self.listed += part.len() as u64;
+        self.peak_bytes = self.peak_bytes.max(groups.bytes() + memory::bytes(&part) + self.lists.bytes());
         let lister = &self.lister;
         // The verdicts are known before the lists are built. Most signatures are kept without a
         // trial.
@@ -218,7 +214,7 @@ impl<'a> Signing<'a> {
             })
         });
         self.lists = state.0;
-        done
+        done.map(|()| true)
     }
 }
 

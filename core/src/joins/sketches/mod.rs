@@ -23,7 +23,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::pairs::Pairs;
+use super::pairs::{Pairs, equal_records};
 use super::{Counts, RecordJoin, RecordPair};
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor};
@@ -106,18 +106,12 @@ pub fn sketch_pairs(
         let right = right.iter().flat_map(|right| (0..right.len()).map(|record| right.rows(record)[0]));
         first_rows.extend(right);
     }
-    let mut equal = Vec::new();
-    if right.is_none() {
-        for record in (0..records).filter(|&record| left.rows(record as usize).len() > 1) {
-            let signature = signatures.get(record);
-            // Documents with equal signatures are equal in everything, including their sites.
-            let one = || TokenOverlap { left: 1, right: 1, shared: 1 };
-            if comparison.rule.similarity(&comparison.techniques, signature, signature, Some(&one)).is_some()
-            {
-                memory::push(&mut equal, record, DOING)?;
-            }
-        }
-    }
+    let equal = equal_records(&left, right.as_ref(), |record| {
+        let signature = signatures.get(record);
+        // Documents with equal signatures are equal in everything, including their sites.
+        let one = || TokenOverlap { left: 1, right: 1, shared: 1 };
+        comparison.rule.similarity(&comparison.techniques, signature, signature, Some(&one)).is_some()
+    })?;
     let self_join = right.is_none();
     let join = SketchJoin {
         buckets: None,

@@ -15,7 +15,7 @@
 
 mod keys;
 
-use super::pairs::Pairs;
+use super::pairs::{Pairs, equal_records};
 use super::sketches::buckets::Buckets;
 use super::sketches::buckets::keys::Keys;
 use super::{Counts, RecordJoin, RecordPair};
@@ -41,12 +41,7 @@ pub fn minhash_pairs(
 ) -> Result<(Pairs, usize)> {
     let (left, right) = signatures.take_members();
     let records = signatures.len() as u32;
-    let mut equal = Vec::new();
-    if right.is_none() {
-        for record in (0..records).filter(|&record| left.rows(record as usize).len() > 1) {
-            memory::push(&mut equal, record, DOING)?;
-        }
-    }
+    let equal = equal_records(&left, right.as_ref(), |_| true)?;
     let split = if right.is_some() { signatures.split } else { records };
     let bands = Bands::minhash(values, threshold);
     let sketches = StoredSketches { signatures, values, least: least_agreeing(threshold, values) };

@@ -1,18 +1,18 @@
 //! Sorts pairs of signature and row within a memory budget, and in temporary files beyond it.
+//!
+//! The sorter of the core has one vector for all records. Here each part of the signatures has its
+//! own, because parts that fit into a cache are sorted sooner, and on several threads.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::iter::Enumerate;
 use std::ops::Range;
 use std::vec::IntoIter;
 
-use crate::pg::index::layout::items::SignaturePair;
 use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::error::Result;
 use neardup_core::executor::{self, Executor, PlainThreads};
 use neardup_core::memory;
-use neardup_core::storage::files::{TempFile, TempFiles};
+use neardup_core::storage::log::Log;
+use neardup_core::storage::sort::Merge;
 
 const DOING: &str = "sorting signatures";
 
@@ -22,10 +22,13 @@ const PARTS: usize = 1 << PART_BITS;
 const PART_BITS: u32 = 8;
 /// The memory for each pair: a growing vector has up to twice the room that it needs.
 const BYTES: usize = 2 * size_of::<(u64, u32)>();
-/// The number of bytes that are read from a run at a time.
-pub(crate) const READ: usize = SignaturePair::SIZE << 12;
 /// Sorting fewer pairs than this takes less time than starting a thread.
 const FEW: usize = 1 << 16;
+/// The number of pairs that are written at a time.
+const WRITE: usize = 1 << 12;
+
+/// A pair in a file, as its numbers compare: the halves of the signature, and the row.
+type WrittenPair = [u32; 3];
 
 /// A sorter that takes pairs in any order.
 pub(crate) struct PairSorter {
@@ -33,10 +36,9 @@ pub(crate) struct PairSorter {
     parts: Vec<Vec<(u64, u32)>>,
     in_memory: usize,
     most: usize,
-    file: Option<Box<dyn TempFile>>,
-    written: u64,
-    /// The places in the file of the sorted parts of each run.
-    runs: Vec<Vec<Range<u64>>>,
+    log: Log<WrittenPair>,
+    /// The sorted blocks of the log.
+    blocks: Vec<Range<u64>>,
 }
 
 impl PairSorter {
@@ -47,9 +49,8 @@ impl PairSorter {
             parts: vec![Vec::new(); PARTS],
             in_memory: 0,
             most: (budget / BYTES).max(FEW),
-            file: None,
-            written: 0,
-            runs: Vec::new(),
+            log: Log::default(),
+            blocks: Vec::new(),
         }
     }
 
@@ -68,7 +69,7 @@ impl PairSorter {
 
     /// Returns the number of pairs.
     pub(crate) fn len(&self) -> u64 {
-        self.written / SignaturePair::SIZE as u64 + self.in_memory as u64
+        self.log.len() + self.in_memory as u64
     }
 
     fn sort(&mut self) -> Result<()> {
@@ -81,119 +82,60 @@ impl PairSorter {
 
     fn spill(&mut self) -> Result<()> {
         self.sort()?;
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => none.insert(self.files.create()?),
-        };
-        let mut run = Vec::with_capacity(PARTS);
-        let mut bytes = Vec::with_capacity(READ);
+        let from = self.log.len();
+        let mut written: Vec<WrittenPair> = Vec::with_capacity(WRITE);
         for part in &mut self.parts {
-            let start = self.written;
-            for pairs in part.chunks(READ / SignaturePair::SIZE) {
+            for pairs in part.chunks(WRITE) {
                 pgrx::check_for_interrupts!();
-                bytes.clear();
-                pairs.iter().for_each(|&(signature, row)| SignaturePair { signature, row }.write(&mut bytes));
-                file.write(&bytes)?;
-                self.written += bytes.len() as u64;
+                written.clear();
+                written.extend(
+                    pairs.iter().map(|&(signature, row)| [(signature >> 32) as u32, signature as u32, row]),
+                );
+                self.log.extend(&written, &self.files)?;
             }
             part.clear();
-            run.push(start..self.written);
         }
         self.in_memory = 0;
-        memory::push(&mut self.runs, run, DOING)
+        memory::push(&mut self.blocks, from..self.log.len(), DOING)
     }
 
     /// Returns the pairs in order.
-    pub(crate) fn finish(mut self) -> Result<PairMerge> {
-        self.sort()?;
-        Ok(PairMerge {
-            parts: self.parts.into_iter().enumerate(),
-            runs: self.runs,
-            file: self.file,
-            part: Vec::new().into_iter(),
-            sources: Vec::new(),
-            heads: BinaryHeap::new(),
-        })
+    pub(crate) fn finish(mut self) -> Result<SortedPairs> {
+        let part = Vec::new().into_iter();
+        if !self.log.is_in_file() {
+            self.sort()?;
+            return Ok(SortedPairs { parts: self.parts.into_iter(), part, merge: None });
+        }
+        self.spill()?;
+        let Self { log, blocks, most, .. } = self;
+        let merge = Merge::new(log, blocks, most, &BackendExecutor::single(), &|&pair| pair)?;
+        Ok(SortedPairs { parts: Vec::new().into_iter(), part, merge: Some(merge) })
     }
 }
 
-/// Pairs in order, part by part: the pairs in memory, merged with the pairs of the runs if there
-/// are any runs.
-pub(crate) struct PairMerge {
-    parts: Enumerate<IntoIter<Vec<(u64, u32)>>>,
-    runs: Vec<Vec<Range<u64>>>,
-    file: Option<Box<dyn TempFile>>,
-    /// The rest of the current part in memory.
+/// Pairs in order.
+pub(crate) struct SortedPairs {
+    /// All pairs, if they are in memory, and the rest of the current part.
+    parts: IntoIter<Vec<(u64, u32)>>,
     part: IntoIter<(u64, u32)>,
-    sources: Vec<RestOfPart>,
-    /// The next pair of each run and the next pair in memory, and for each of them the number of
-    /// its source. The pairs in memory are the source after the last run.
-    heads: BinaryHeap<Reverse<((u64, u32), usize)>>,
+    /// All pairs otherwise.
+    merge: Option<Merge<WrittenPair, WrittenPair>>,
 }
 
-/// The rest of a part of a run, which is in the file.
-struct RestOfPart {
-    rest: Range<u64>,
-    bytes: Vec<u8>,
-    at: usize,
-}
-
-impl PairMerge {
-    fn pull(&mut self, n: usize) -> Result<()> {
-        let pair = match self.sources.get_mut(n) {
-            None => self.part.next(),
-            Some(RestOfPart { rest, bytes, at }) => {
-                if *at == bytes.len() && !rest.is_empty() {
-                    pgrx::check_for_interrupts!();
-                    let length = (rest.end - rest.start).min(READ as u64);
-                    bytes.resize(length as usize, 0);
-                    self.file.as_mut().expect("runs are in a file").read(rest.start, bytes)?;
-                    rest.start += length;
-                    *at = 0;
-                }
-                (*at < bytes.len()).then(|| {
-                    let pair = SignaturePair::read(bytes, *at / SignaturePair::SIZE);
-                    *at += SignaturePair::SIZE;
-                    (pair.signature, pair.row)
-                })
-            }
-        };
-        if let Some(pair) = pair {
-            self.heads.push(Reverse((pair, n)));
-        }
-        Ok(())
-    }
-
-    /// Goes on to the next part; returns false after the last one.
-    fn advance(&mut self) -> Result<bool> {
-        pgrx::check_for_interrupts!();
-        let Some((number, part)) = self.parts.next() else { return Ok(false) };
-        self.part = part.into_iter();
-        if !self.runs.is_empty() {
-            let run =
-                |run: &Vec<Range<u64>>| RestOfPart { rest: run[number].clone(), bytes: Vec::new(), at: 0 };
-            self.sources = self.runs.iter().map(run).collect();
-            for n in 0..=self.sources.len() {
-                self.pull(n)?;
-            }
-        }
-        Ok(true)
-    }
-
+impl SortedPairs {
     /// Returns the next pair.
     pub(crate) fn next(&mut self) -> Result<Option<(u64, u32)>> {
+        if let Some(merge) = &mut self.merge {
+            let next = merge.next(&BackendExecutor::single(), &|&pair| pair)?;
+            return Ok(next.map(|[high, low, row]| (u64::from(high) << 32 | u64::from(low), row)));
+        }
         loop {
-            if let Some(Reverse((pair, n))) = self.heads.pop() {
-                self.pull(n)?;
-                return Ok(Some(pair));
-            }
-            // If there are runs, the pairs in memory come through the heads.
             if let Some(pair) = self.part.next() {
                 return Ok(Some(pair));
             }
-            if !self.advance()? {
-                return Ok(None);
-            }
+            pgrx::check_for_interrupts!();
+            let Some(part) = self.parts.next() else { return Ok(None) };
+            self.part = part.into_iter();
         }
     }
 }

@@ -1,11 +1,13 @@
 //! Bytes in order of arrival, in the temporary files of the memory context that was current when
 //! they began.
 
-use super::sort::READ;
 use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::error::Result;
 use neardup_core::storage::log::Log;
+
+/// The least number of bytes in memory.
+const LEAST: usize = 48 << 10;
 
 /// A [`Log`] of bytes with its files.
 pub(crate) struct Spool {
@@ -16,7 +18,7 @@ pub(crate) struct Spool {
 impl Spool {
     /// Makes an empty spool. About `budget` bytes are held in memory.
     pub(crate) fn new(budget: usize) -> Self {
-        Self { files: ServerFiles::in_current_context(), log: Log::new(budget.max(READ)) }
+        Self { files: ServerFiles::in_current_context(), log: Log::new(budget.max(LEAST)) }
     }
 
     /// Returns the number of bytes.

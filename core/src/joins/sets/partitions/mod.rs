@@ -106,7 +106,7 @@ impl<const W: usize> PartitionJoin<W> {
             sizes: RecordSizes { predicate, reaches },
             shared_tokens,
             budget,
-            streams: Streams::new(files.create()?),
+            streams: Streams::new(files)?,
             state: State::New,
             pieces: Vec::new(),
             units: VecDeque::new(),

@@ -3,7 +3,8 @@
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::memory;
-use crate::storage::files::TempFile;
+use crate::storage::files::{NoFiles, TempFiles};
+use crate::storage::log::Log;
 
 const DOING: &str = "writing partitions";
 
@@ -18,24 +19,21 @@ struct StreamExtent {
 
 /// Streams of 64-bit words that are written in turns, each from its beginning to its end, and read
 /// at any place. All are in one file, so that there can be many of them.
+#[derive(Debug)]
 pub(super) struct Streams {
-    file: Box<dyn TempFile>,
-    written: u64,
+    /// The words of all streams, in a file.
+    words: Log<u64>,
     streams: Vec<Vec<StreamExtent>>,
     /// The stream that was written last.
     last: Option<usize>,
 }
 
-impl std::fmt::Debug for Streams {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} streams of {} words", self.streams.len(), self.written)
-    }
-}
-
 impl Streams {
-    /// Takes an empty file, without streams.
-    pub(super) fn new(file: Box<dyn TempFile>) -> Self {
-        Self { file, written: 0, streams: Vec::new(), last: None }
+    /// Makes a file, without streams.
+    pub(super) fn new(files: &dyn TempFiles) -> Result<Self> {
+        let mut words = Log::default();
+        words.spill(files)?;
+        Ok(Self { words, streams: Vec::new(), last: None })
     }
 
     /// Makes this many empty streams.
@@ -49,17 +47,17 @@ impl Streams {
         if words.is_empty() {
             return Ok(());
         }
-        self.file.write(bytemuck::cast_slice(words))?;
-        let more = words.len() as u64;
+        let (at, more) = (self.words.len(), words.len() as u64);
+        // There is a file.
+        self.words.extend(words, &NoFiles)?;
         let extents = &mut self.streams[stream];
         let before = extents.last().map_or(0, |last| last.end);
         match extents.last_mut() {
             // The words follow those that were written last.
             Some(last) if self.last == Some(stream) => last.end += more,
-            _ => memory::push(extents, StreamExtent { at: self.written, end: before + more }, DOING)?,
+            _ => memory::push(extents, StreamExtent { at, end: before + more }, DOING)?,
         }
         self.last = Some(stream);
-        self.written += more;
         Ok(())
     }
 
@@ -87,8 +85,7 @@ impl Streams {
             let here = from + read as u64;
             // The words that are wanted fit in memory.
             let length = (end - here).min((count - read) as u64) as usize;
-            let bytes = (at + (here - start)) * size_of::<u64>() as u64;
-            self.file.read(bytes, bytemuck::cast_slice_mut(&mut words[read..read + length]))?;
+            self.words.read(at + (here - start), &mut words[read..read + length])?;
             read += length;
             number += 1;
         }
@@ -105,7 +102,7 @@ impl Streams {
 mod tests {
     use super::*;
     use crate::executor::PlainThreads;
-    use crate::storage::files::{MemoryFiles, TempFiles};
+    use crate::storage::files::MemoryFiles;
     use proptest::prelude::*;
 
     proptest! {
@@ -114,7 +111,7 @@ mod tests {
             writes in prop::collection::vec((0..3usize, prop::collection::vec(any::<u64>(), 0..5)), 0..30),
             (from, to) in (0..40usize, 0..40usize),
         ) {
-            let mut streams = Streams::new(MemoryFiles.create().unwrap());
+            let mut streams = Streams::new(&MemoryFiles).unwrap();
             streams.open(3).unwrap();
             let mut expected = vec![Vec::new(); 3];
             for (stream, words) in writes {
