@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use pgrx::pg_sys::{self, Oid};
 
-use super::arguments::{CallArguments, InParts, JoinArguments};
+use super::arguments::{CallArguments, JoinArguments};
+use super::log::LoggedArguments;
 use super::measure::{MeasuredCall, MeasuredSample};
 use super::place::TablePlace;
 use super::servers::Requests;
@@ -100,7 +101,7 @@ pub(crate) fn by_node(call: FunctionCall, given: Named<'_>, wanted: Option<u64>)
     let home = TablePlace::with_relation(arguments.join.docs, "")?;
     let asked = JoinArguments::new(&arguments, &extension, caller, &home)?;
     // As a call does first, and before postgres_fdw waits for a server that says nothing.
-    if let Some(in_parts) = &asked.in_parts {
+    if let Some(in_parts) = asked.in_parts.as_ref().map(|of| &of.logged) {
         let requests = Requests::default();
         let servers = || in_parts.servers.iter().try_for_each(|of| requests.check_version(of, &extension));
         as_user(caller, servers)?;
@@ -113,7 +114,9 @@ pub(crate) fn by_node(call: FunctionCall, given: Named<'_>, wanted: Option<u64>)
     let counted = count_on_servers(&asked, caller)?;
     let sample = CallSample::by(&request.left, by, wanted, counted)?;
     let docs = asked.docs;
-    let Some(in_parts) = &asked.in_parts else { return whole(&request, sample, caller, docs) };
+    let Some(in_parts) = asked.in_parts.as_ref().map(|of| &of.logged) else {
+        return whole(&request, sample, caller, docs);
+    };
     let mut parts = in_parts.parts;
     if in_parts.citus.is_some() && !arguments.names_parts() {
         let nodes = as_user(caller, || citus_catalog::nodes().number())?.unwrap_or(1);
@@ -130,7 +133,7 @@ pub(crate) fn by_node(call: FunctionCall, given: Named<'_>, wanted: Option<u64>)
 /// Counts the documents if they are on servers: each of these counts its own, if the caller may
 /// read the partitions.
 fn count_on_servers(asked: &JoinArguments, caller: Oid) -> Result<Option<u64>> {
-    let is_far = asked.in_parts.as_ref().is_some_and(|in_parts| !in_parts.servers.is_empty());
+    let is_far = asked.in_parts.as_ref().is_some_and(|of| !of.logged.servers.is_empty());
     let sql = match is_far {
         true => as_user(caller, || statements::counts(asked.docs).text())?,
         false => None,
@@ -170,7 +173,7 @@ fn whole(request: &Request, sample: CallSample, caller: Oid, docs: Oid) -> Resul
 /// Returns the names of the nodes besides this server, and where the steps run.
 fn layout(
     asked: &JoinArguments,
-    in_parts: &InParts,
+    in_parts: &LoggedArguments,
     measured: &MeasuredSample,
 ) -> Result<(Vec<String>, StepNodes)> {
     if !in_parts.servers.is_empty() {

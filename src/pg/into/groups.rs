@@ -54,7 +54,7 @@ pub(super) fn take(work: &mut CallWork) -> Result<()> {
 
 /// Returns the numbers of all parts.
 fn all(work: &CallWork) -> Result<Vec<i64>> {
-    let Nodes::Citus(_) = work.nodes()? else { return Ok((0..work.in_parts()?.parts).collect()) };
+    let Nodes::Citus(_) = work.nodes()? else { return Ok((0..work.in_parts()?.logged.parts).collect()) };
     let [routes] = work.open([WorkingTable::Routes])?;
     let [parts] = parts_of(&routes).row([pg_sys::TEXTOID])?.unwrap_or_default();
     Ok(numbers(&parts.map(read_text).transpose()?.unwrap_or_default()))

@@ -3,7 +3,7 @@
 
 use super::nodes::Nodes;
 use super::own;
-use super::spread::{ScratchTables, SpreadTables};
+use super::spread::SpreadTables;
 use super::statements::definitions::{self, Distribution};
 use crate::into::step::WorkingTable;
 use crate::pg::server::error::Result;
@@ -62,10 +62,8 @@ impl SpreadTables<'_> {
             self.requests.drop(server, &far)?;
         }
         let mut here = Vec::new();
-        let scratch = ScratchTables::ALL.map(|scratch| self.scratch(scratch));
-        let tables = WorkingTable::ALL.into_iter().filter(goes).map(|table| self.place(table));
-        for place in tables.chain(scratch) {
-            if let Some(oid) = place.relation()?
+        for table in WorkingTable::ALL.into_iter().filter(goes) {
+            if let Some(oid) = self.place(table).relation()?
                 && let Some(table) = own::open(oid, self.owned.caller)?
             {
                 here.push(table.name);

@@ -129,11 +129,8 @@ impl CitusLayout {
     /// Distributes a table by its column of ids, colocated with the documents if these are
     /// distributed by a column of the same type.
     pub(super) fn spread_by_ids(&self, place: &TablePlace, by: &str, id: Oid) -> Result<()> {
-        if self.how == Sharding::Single || self.spreads_results(id)? {
-            return match self.how {
-                Sharding::Single => self.spread(place, Some(by), None),
-                _ => self.spread_result(place, by, id),
-            };
+        if self.spreads_results(id)? {
+            return self.spread_result(place, by, id);
         }
         self.spread(place, Some(by), None)
     }

@@ -40,7 +40,7 @@ impl ConnectionOptions {
                 return Err(SqlError::new(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE, message));
             }
             let mapping = pg_sys::GetUserMapping(user, (*server).serverid);
-            let known = KnownOptions::read(libpq);
+            let known = known_options(libpq);
             let mut told: Vec<(CString, CString)> = Vec::new();
             let [mut has_password, mut is_excused] = [false, false];
             for (list, is_of_user) in
@@ -51,7 +51,7 @@ impl ConnectionOptions {
                     if is_of_user && key == c"password_required" {
                         is_excused = !pg_sys::defGetBoolean(option);
                     }
-                    if known.has(key) {
+                    if known.iter().any(|known| known.as_c_str() == key) {
                         let value = CStr::from_ptr(pg_sys::defGetString(option)).to_owned();
                         has_password |= is_of_user && key == c"password" && !value.is_empty();
                         told.push((key.to_owned(), value));
@@ -92,33 +92,26 @@ impl ConnectionOptions {
     }
 }
 
-/// The options that libpq knows, of which some are not for users.
-struct KnownOptions(Vec<CString>);
-
-impl KnownOptions {
-    fn read(libpq: &Libpq) -> Self {
-        let mut known = Vec::new();
-        // SAFETY: a list of options that ends with one without a keyword, and is freed after it was
-        // copied; or null, if there is no memory.
-        unsafe {
-            let all = (libpq.PQconndefaults)();
-            let mut option = all;
-            while !option.is_null() && !(*option).keyword.is_null() {
-                if !CStr::from_ptr((*option).dispchar).to_bytes().contains(&b'D') {
-                    known.push(CStr::from_ptr((*option).keyword).to_owned());
-                }
-                option = option.add(1);
+/// Returns the options of a server or of a user that libpq is told: it knows them, and they are
+/// neither for its developers nor ours.
+fn known_options(libpq: &Libpq) -> Vec<CString> {
+    let mut known = Vec::new();
+    // SAFETY: a list of options that ends with one without a keyword, and is freed after it was
+    // copied; or null, if there is no memory.
+    unsafe {
+        let all = (libpq.PQconndefaults)();
+        let mut option = all;
+        while !option.is_null() && !(*option).keyword.is_null() {
+            let key = CStr::from_ptr((*option).keyword);
+            let is_ours = [c"client_encoding", c"fallback_application_name"].contains(&key);
+            if !is_ours && !CStr::from_ptr((*option).dispchar).to_bytes().contains(&b'D') {
+                known.push(key.to_owned());
             }
-            (libpq.PQconninfoFree)(all);
+            option = option.add(1);
         }
-        Self(known)
+        (libpq.PQconninfoFree)(all);
     }
-
-    /// Reports whether an option of a server or of a user is told to libpq.
-    fn has(&self, key: &CStr) -> bool {
-        let is_ours = [c"client_encoding", c"fallback_application_name"].contains(&key);
-        !is_ours && self.0.iter().any(|known| known.as_c_str() == key)
-    }
+    known
 }
 
 /// Reports whether the current user may use a server.

@@ -80,7 +80,7 @@ impl MeasuredSample {
     pub(super) fn read(asked: &MeasuredCall<'_>, sample: CallSample) -> Result<Self> {
         let in_parts = asked.in_parts()?;
         let budget = (settings::memory() / 4).max(4 << 20) as u64;
-        let is_far = !in_parts.servers.is_empty();
+        let is_far = !in_parts.logged.servers.is_empty();
         let mut measured = Self {
             sample,
             members: Vec::new(),
@@ -92,7 +92,7 @@ impl MeasuredSample {
         let sql = statements::sample(&in_parts.documents, &hash, below, text, is_far);
         let relations = [asked.arguments.docs];
         let query = Query { relations: &relations, ..Query::new(&sql) };
-        let is_here = !is_far && in_parts.citus.is_none();
+        let is_here = !is_far && in_parts.logged.citus.is_none();
         let find_seconds = if is_here { sample.find_seconds(asked.source)? } else { 0.0 };
         let began = processor_seconds();
         let (mut bytes, mut read) = (0, 0u64);
@@ -110,7 +110,7 @@ impl MeasuredSample {
         // The sets of documents that were dropped were made, too.
         let stayed = measured.members.len() as f64 / read.max(1) as f64;
         measured.seconds.sets = (processor_seconds() - began - find_seconds).max(0.0) * stayed;
-        if in_parts.citus.is_some() {
+        if in_parts.logged.citus.is_some() {
             measured.seconds.sets = measured.cut(asked)?;
         }
         Ok(measured)

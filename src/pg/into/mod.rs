@@ -14,9 +14,8 @@
 //! share the work by taking [`parts`]; parts that other nodes join are taken in [`groups`].
 //! [`outcome`] makes the tables that the caller named.
 //!
-//! [`reasons`] makes the error that says why a call ends, and [`refusal`] is an error that is
-//! raised once the tables of the call are dropped. [`retry`] repeats steps that failed because of a
-//! node, and [`connection`] is a request to a server with a deadline, by [`libpq`] and the options
+//! [`reasons`] makes the error that says why a call ends, [`session`] keeps it until the tables of
+//! the call are dropped, and [`retry`] repeats steps that failed because of a node. [`connection`] is a request to a server with a deadline, by [`libpq`] and the options
 //! that a [`mapping`] has. [`runs`] lists calls and what they left, by the logs that [`known_log`]
 //! reads, and [`clean`] drops it. [`estimate`] says beforehand what a call takes on each node, by
 //! [`measure`], which takes its steps on a sample.
@@ -51,10 +50,10 @@ mod own;
 mod parts;
 mod place;
 mod reasons;
-mod refusal;
 mod retry;
 mod runs;
 mod servers;
+mod session;
 mod spread;
 mod statements;
 mod tables;

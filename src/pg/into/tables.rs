@@ -13,15 +13,13 @@ pub(super) fn make(work: &CallWork, table: WorkingTable) -> Result<()> {
     if spread.kept().contains(&table) && spread.is_whole(table)? {
         return Ok(());
     }
-    let parts = work.in_parts()?.parts;
     // What is kept is made before what is put beside it.
     for kept in spread.made_with(table) {
         if !spread.is_whole(*kept)? {
-            spread.make(*kept, parts, 1)?;
+            spread.make(*kept)?;
         }
     }
-    let progress = &work.log()?.progress;
-    spread.make(table, parts, progress.sizes.rows_a_fetch(progress.expected(WorkingTable::Sets)))?;
+    spread.make(table)?;
     match spread.nodes {
         Nodes::Citus(layout) if table == WorkingTable::Sets => sets::make_slots(work, layout),
         _ => Ok(()),
@@ -62,9 +60,7 @@ pub(super) fn fill(work: &mut CallWork, table: WorkingTable) -> Result<()> {
         WorkingTable::Clusters => stars::fill_clusters(work)?,
         // Documents are read like in any query of the caller, and what is stored is stored with the
         // new rows.
-        WorkingTable::Sets | WorkingTable::Seen | WorkingTable::Stored | WorkingTable::Routed => {
-            return Err(not_here(table));
-        }
+        _ => return Err(not_here(table)),
     });
     Ok(())
 }

@@ -42,11 +42,36 @@ pub enum WorkingTable {
     Stored,
     /// The rows of the parts of these sets, if these are apart from the rows of new sets.
     Routed,
+    /// For each shard of Citus, a key that falls into it, and the shard's number, starting at 0.
+    /// This and the next ones are made, read and dropped within one step.
+    Slots,
+    /// The ids of all documents, distributed by id.
+    Ids,
+    /// The numbers of new documents, distributed by id.
+    Numbers,
+    /// The sets from which the order of tokens is made.
+    Samples,
+    /// The candidates found in each part.
+    Joined,
+    /// The pairs of sets of which documents have both.
+    Living,
+    /// Pairs with the id of the right document.
+    Named,
+    /// Pairs with the number of right documents.
+    Counted,
+    /// The sets of clusters, distributed by cluster.
+    Vertices,
+    /// The parts that are done, of each stage that is done in parts.
+    Parts,
+    /// The pairs that a table of the caller is to have.
+    Found,
+    /// The clusters that a table of the caller is to have.
+    Grouped,
 }
 
 impl WorkingTable {
     /// All tables, in the order in which they are created.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 28] = [
         Self::Sets,
         Self::Members,
         Self::Ranks,
@@ -63,6 +88,18 @@ impl WorkingTable {
         Self::Known,
         Self::Stored,
         Self::Routed,
+        Self::Slots,
+        Self::Ids,
+        Self::Numbers,
+        Self::Samples,
+        Self::Joined,
+        Self::Living,
+        Self::Named,
+        Self::Counted,
+        Self::Vertices,
+        Self::Parts,
+        Self::Found,
+        Self::Grouped,
     ];
 
     /// Returns the suffix of the table's name.

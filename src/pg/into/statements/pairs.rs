@@ -16,7 +16,7 @@ pub(crate) fn fill(work: &mut CallWork) -> Result<i64> {
     let mut tables: Vec<OwnTable> = ranks.into_iter().flatten().collect();
     let sql = match spread.nodes {
         Nodes::Home(Some(_)) => {
-            let part = work.claimed.part().into();
+            let part = work.claimed.part();
             let candidates = spread.open_part(WorkingTable::Candidates, part)?;
             let left = spread.open_part(WorkingTable::Sets, part)?;
             let similarity = join.similarity(["a.set", "b.set"]);

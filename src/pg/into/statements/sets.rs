@@ -5,16 +5,14 @@
 
 use pgrx::pg_sys::{self, Oid};
 
-use super::definitions::{columns, first_number, size_of_row};
-use super::{citus_catalog, delete_from, on};
+use super::definitions::{first_number, size_of_row};
+use super::{citus_catalog, on};
 use crate::into::state::{CheckedIds, SetSizes};
 use crate::into::step::WorkingTable;
-use crate::pg::into::columns::Type;
 use crate::pg::into::documents::DocumentColumns;
 use crate::pg::into::layout::{CitusLayout, Sharding};
 use crate::pg::into::nodes::Nodes;
 use crate::pg::into::own::OwnTable;
-use crate::pg::into::spread::{SLOTS, ScratchTables};
 use crate::pg::into::work::CallWork;
 use crate::pg::procedure::statement::Statement;
 use crate::pg::query::as_user::as_user;
@@ -42,9 +40,7 @@ pub(crate) fn read(work: &mut CallWork) -> Result<i64> {
     let (sets, changes) = as_user(caller, || {
         let [sets] = work.open([WorkingTable::Sets])?;
         let changes = (first > 0).then(|| work.open([WorkingTable::Changes])).transpose()?;
-        if work.is_update() && !work.nodes()?.servers().is_empty() {
-            delete_from(&sets, first).run()?;
-        }
+        delete_new(work, &sets)?;
         Ok((sets, changes.map(|[changes]| changes)))
     })?;
     let documents = &work.in_parts()?.documents;
@@ -72,6 +68,16 @@ pub(crate) fn read(work: &mut CallWork) -> Result<i64> {
     };
     work.give_turn();
     query(work, &sql, &[], &tables)
+}
+
+/// Deletes the rows that a call left which did not come to the end of a step: those of new
+/// documents on servers, which may have committed them.
+pub(super) fn delete_new(work: &CallWork, table: &OwnTable) -> Result<()> {
+    if !work.is_update() || work.nodes()?.servers().is_empty() {
+        return Ok(());
+    }
+    let first = work.first_new()?;
+    on([table], format!("DELETE FROM {table} t WHERE t.n >= {first}::int8")).run().map(|_| ())
 }
 
 /// Returns the SQL expression for the number of the document that is read as number `s.i`.
@@ -152,7 +158,7 @@ fn slots(work: &CallWork, layout: &CitusLayout) -> Result<Option<OwnTable>> {
     if layout.how != Sharding::Reference {
         return Ok(None);
     }
-    work.spread()?.open_slots().map(Some)
+    work.open([WorkingTable::Slots]).map(|[slots]| Some(slots))
 }
 
 /// Makes that table, with the keys of the shards, after the table of sets was made.
@@ -160,8 +166,7 @@ pub(crate) fn make_slots(work: &CallWork, layout: &CitusLayout) -> Result<()> {
     if layout.how != Sharding::Reference {
         return Ok(());
     }
-    let spread = work.spread()?;
-    let slots = spread.make_scratch(ScratchTables::Slots, SLOTS, "key", Some(WorkingTable::Sets))?;
+    let slots = work.spread()?.made(WorkingTable::Slots)?;
     let keys = literal(&layout.keys(slots.oid, layout.shards)?.unwrap_or_else(|| "{0}".to_owned()));
     on(
         [&slots],
@@ -268,9 +273,9 @@ fn double_id(table: &OwnTable, rows: &str) -> Statement {
 /// another hash, whose 64 bits are as unlikely to be equal by chance as those of the numbers.
 fn check_in_citus(work: &mut CallWork) -> Result<()> {
     let spread = work.spread()?;
-    spread.drop_scratch(ScratchTables::Slots)?;
+    spread.drop(WorkingTable::Slots)?;
     let [sets] = work.open([WorkingTable::Sets])?;
-    let moved = size_of_row(columns(WorkingTable::Sets, spread.nodes, false));
+    let moved = size_of_row(spread.columns(WorkingTable::Sets));
     let digest = "(hash_array_extended(ARRAY[t.digest], 1::int8)) FILTER (WHERE t.digest IS NOT NULL)";
     let sql = format!(
         "SELECT COALESCE(sum(s.nulls), 0)::int8, COALESCE(sum(s.moved), 0)::int8, COALESCE(sum(s.bytes), 0)::int8, \
@@ -292,10 +297,10 @@ fn check_in_citus(work: &mut CallWork) -> Result<()> {
     let double = if is_unique {
         None
     } else if citus_catalog::is_hashable(work.call.asked.id_oid).holds()? {
-        let ids = spread.make_scratch(ScratchTables::Ids, &[("id", Type::Id)], "id", None)?;
+        let ids = spread.made(WorkingTable::Ids)?;
         on([&ids, &sets], format!("INSERT INTO {ids} SELECT s.id FROM {sets} s")).run()?;
         let double = double_id(&ids, "count(*)").text()?;
-        spread.drop_scratch(ScratchTables::Ids)?;
+        spread.drop(WorkingTable::Ids)?;
         double
     } else {
         double_id(&sets, "count(*)").text()?
