@@ -5,12 +5,12 @@ use pgrx::pg_sys::{self, Oid};
 use serde::Deserialize;
 
 use super::documents::{self, DocumentColumns};
-use super::layout::CitusLayout;
 use super::limits::CallLimits;
 use super::log::LoggedArguments;
 use super::method::{self, AskedMethod, MethodInParts};
+use super::nodes::citus::CitusLayout;
+use super::nodes::servers::{KnownServer, Server};
 use super::place::{TablePlace, such_as};
-use super::servers::Server;
 use super::statements::catalog;
 use crate::pg::query::as_user::{Extension, as_user};
 use crate::pg::query::names::qualified_type;
@@ -230,7 +230,7 @@ impl JoinArguments {
         } else {
             AskedMethod::Pairs(Request::of_kept(&arguments.join, id_oid)?)
         };
-        let found = as_user(role, || Server::all(&catalog::servers(docs)))?;
+        let found = as_user(role, || catalog::servers(docs).json::<Vec<KnownServer>>())?;
         let citus = as_user(role, || CitusLayout::find(docs, result, arguments.others.parts))?
             .filter(|_| found.is_empty());
         let elsewhere = citus.is_some() || !found.is_empty();

@@ -41,28 +41,17 @@ impl SpreadTables<'_> {
         }
     }
 
-    /// Reports whether any local working tables are left.
-    pub(super) fn is_left(&self) -> Result<bool> {
-        for place in self.all() {
-            if place.relation()?.is_some() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
     /// Drops all tables but those that are kept: the tables on servers first, because dropping
     /// local tables can be rolled back.
     pub(super) fn drop_all_but(&self, kept: &[WorkingTable]) -> Result<()> {
-        let goes = |table: &WorkingTable| !kept.contains(table);
-        let far = |table: &WorkingTable| matches!(self.distribution(*table), Distribution::Servers(_));
-        let far: Vec<String> =
-            WorkingTable::ALL.into_iter().filter(goes).filter(far).map(|table| self.name(table)).collect();
+        let gone = || WorkingTable::ALL.iter().copied().filter(|table| !kept.contains(table));
+        let is_far = |table: &WorkingTable| matches!(self.distribution(*table), Distribution::Servers(_));
+        let far: Vec<String> = gone().filter(is_far).map(|table| self.name(table)).collect();
         for server in self.nodes.servers() {
             self.requests.drop(server, &far)?;
         }
         let mut here = Vec::new();
-        for table in WorkingTable::ALL.into_iter().filter(goes) {
+        for table in gone() {
             if let Some(oid) = self.place(table).relation()?
                 && let Some(table) = own::open(oid, self.owned.caller)?
             {

@@ -1,8 +1,8 @@
 //! Looks for the results of earlier transactions and calls, and decides whether to continue from
 //! them.
 
-use super::layout::CitusLayout;
 use super::log::LogTable;
+use super::nodes::citus::CitusLayout;
 use super::outcome;
 use super::parts;
 use super::place::TablePlace;
@@ -20,8 +20,7 @@ pub(super) fn look_around(work: &mut CallWork) -> Result<()> {
     }
     if !first {
         parts::check_joined(work)?;
-    }
-    if first {
+    } else {
         work.state.taken = work.call.places.pairs.relation()?.is_some()
             || work.call.places.clusters.as_ref().map(TablePlace::relation).transpose()?.flatten().is_some();
     }
@@ -36,10 +35,8 @@ pub(super) fn look_around(work: &mut CallWork) -> Result<()> {
             update::check_hashable(work)?;
         }
     }
-    if let (true, Some(in_parts)) = (first, &work.call.asked.in_parts) {
-        for server in &in_parts.logged.servers {
-            work.call.requests.check_version(server, &work.call.extension)?;
-        }
+    for server in work.call.asked.in_parts.iter().filter(|_| first).flat_map(|of| &of.logged.servers) {
+        work.call.requests.check_version(server, &work.call.extension)?;
     }
     let Some(log) = &work.log else { return Ok(()) };
     if log.call.is_none() {
@@ -55,7 +52,7 @@ pub(super) fn look_around(work: &mut CallWork) -> Result<()> {
     let is_resumed = first && work.call.arguments.others.resume == Some(true);
     let made = is_resumed && log.is_finished && is_ours && outcome::is_made(work)?;
     let (log_state, left) = if log.is_finished {
-        (LogState::Finished, spread.is_left()?)
+        (LogState::Finished, !spread.existing()?.is_empty())
     } else if is_ours && (!first || goes_on(work, log)) {
         (LogState::Ours(log.progress.clone()), true)
     } else {
@@ -83,21 +80,22 @@ fn look_for_update(work: &mut CallWork) -> Result<()> {
     work.state.taken = work.state.taken && known.update.is_none();
     let is_ours =
         !first || (work.call.arguments.others.resume != Some(false) && update::is_kept(work, log, known)?);
-    let is_finished = log.is_finished;
-    let (found, left) = if is_ours && is_finished {
-        (LogState::Finished, true)
-    } else if is_ours {
-        if first && let Some((read, _)) = &log.read {
-            let name = work.call.arguments.name();
-            pgrx::notice!(
-                "{name}: goes on with the documents as they were seen at {read}; call it again for later changes"
-            );
-        }
-        (LogState::Ours(log.progress.clone()), true)
-    } else {
-        (LogState::Other, true)
+    if first
+        && is_ours
+        && !log.is_finished
+        && let Some((read, _)) = &log.read
+    {
+        let name = work.call.arguments.name();
+        pgrx::notice!(
+            "{name}: goes on with the documents as they were seen at {read}; call it again for later changes"
+        );
+    }
+    let found = match is_ours {
+        true if log.is_finished => LogState::Finished,
+        true => LogState::Ours(log.progress.clone()),
+        false => LogState::Other,
     };
-    (work.state.log, work.state.left) = (found, left);
+    (work.state.log, work.state.left) = (found, true);
     Ok(())
 }
 

@@ -7,18 +7,17 @@
 //! arguments, [`method`] how their method is made in parts, [`documents`] the parameters of
 //! statements, [`place`] the names of tables to make, [`log`] the log next to the result.
 //!
-//! [`spread`] are the working tables, [`kept`] those that bring a finished result up to date
-//! ([`update`]). They are spread over [`nodes`]: [`servers`] of postgres_fdw, or the nodes that
-//! Citus has by its [`layout`], or none. [`tables`] makes and fills them, and the [`statements`]
-//! that fill a table have a file for each table. If the documents are on this server, sessions
-//! share the work by taking [`parts`]; parts that other nodes join are taken in [`groups`].
-//! [`outcome`] makes the tables that the caller named.
+//! The working tables are made by [`tables`] and spread over the [`nodes`], as [`spread`] says:
+//! over servers of postgres_fdw, over the nodes of Citus, or in parts on this server. The
+//! [`statements`] that fill a table have a file of its name: what a part, or one server, does to
+//! find its candidates is in `statements/candidates.rs`, and how it reaches them in `nodes`. [`kept`]
+//! are the tables that bring a finished result up to date ([`update`]). If the documents are on this
+//! server, sessions share the work by taking [`parts`]; parts that other nodes join are taken in
+//! [`groups`]. [`outcome`] makes the tables that the caller named.
 //!
 //! [`reasons`] makes the error that says why a call ends, [`session`] keeps it until the tables of
-//! the call are dropped, and [`retry`] repeats steps that failed because of a node. [`connection`] is a request to a server with a deadline, by [`libpq`] and the options
-//! that a [`mapping`] has. [`runs`] lists calls and what they left, by the logs that [`known_log`]
-//! reads, and [`clean`] drops it. [`estimate`] says beforehand what a call takes on each node, by
-//! [`measure`], which takes its steps on a sample.
+//! the call are dropped, and [`retry`] repeats steps that failed because of a node. [`calls`] lists
+//! calls and drops what they left, [`estimate`] says beforehand what a call takes on each node.
 //!
 //! Work runs as the caller with `pg_catalog` as the only schema of the search path, except for
 //! reading documents, which runs like any query of the caller.
@@ -27,23 +26,16 @@
 //! refer to their OIDs.
 
 mod arguments;
-mod clean;
+mod calls;
 mod columns;
-mod connection;
 mod documents;
 mod estimate;
 mod groups;
 mod kept;
-mod known_log;
-mod layout;
-mod libpq;
 mod limits;
 mod log;
 mod look;
-mod mapping;
-mod measure;
 mod method;
-mod near_duplicates_plan;
 mod nodes;
 mod outcome;
 mod own;
@@ -51,8 +43,6 @@ mod parts;
 mod place;
 mod reasons;
 mod retry;
-mod runs;
-mod servers;
 mod session;
 mod spread;
 mod statements;

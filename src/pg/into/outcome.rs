@@ -3,7 +3,7 @@
 use pgrx::pg_sys::{Datum, Oid};
 
 use super::columns::{Column, Type};
-use super::layout::CitusLayout;
+use super::nodes::citus::CitusLayout;
 use super::own::{self, OwnTable};
 use super::place::TablePlace;
 use super::statements::{result as statements, stars};
@@ -18,11 +18,10 @@ use crate::pg::query::Query;
 use crate::pg::query::as_user::{as_user, set};
 use crate::pg::query::operators::equality;
 use crate::pg::read::pairs::{AskedPairs, PairGraph};
-use crate::pg::request::form::KeptArguments;
 use crate::pg::request::{PassageRequest, Request};
 use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::Result;
-use crate::pg::server::set_returning::{RowSource as _, RowStore};
+use crate::pg::server::set_returning::{RowSource, RowStore};
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::clusters::Clustering;
 
@@ -172,29 +171,21 @@ pub(super) fn join_here(work: &mut CallWork) -> Result<()> {
     let columns: Vec<Oid> = types.oids(columns).into_iter().map(|(_, of)| of).collect();
     let passages = work.call.arguments.others.passages;
     let mut supply = |_: FunctionCall, store: &mut RowStore| {
-        if passages { passages_here(join, id, store) } else { pairs_here(join, id, store) }
+        if passages {
+            store_all(passages::RunningSearch::new(&PassageRequest::of_kept(join, id)?)?, store)
+        } else {
+            store_all(RunningJoin::new(&Request::of_kept(join, id)?)?, store)
+        }
     };
     let inserted = supplying(&columns, &mut supply, || query.run([]))?;
     work.state.filled = Some(inserted.rows as i64);
     Ok(())
 }
 
-/// Stores the pairs of `near_duplicates`, where `id` is the type of ids.
-fn pairs_here(join: &KeptArguments, id: Oid, store: &mut RowStore) -> Result<()> {
-    let request = Request::of_kept(join, id)?;
-    let mut run = RunningJoin::new(&request)?;
-    while let Some(pair) = run.next()? {
-        store.put(pair, [false; 3]);
-    }
-    Ok(())
-}
-
-/// Stores the passages of `partial_duplicates`, where `id` is the type of ids.
-fn passages_here(join: &KeptArguments, id: Oid, store: &mut RowStore) -> Result<()> {
-    let request = PassageRequest::of_kept(join, id)?;
-    let mut run = passages::RunningSearch::new(&request)?;
-    while let Some(passage) = run.next()? {
-        store.put(passage, [false; 8]);
+/// Stores rows of a function.
+fn store_all<const N: usize>(mut rows: impl RowSource<N>, store: &mut RowStore) -> Result<()> {
+    while let Some(row) = rows.next()? {
+        store.put(row, [false; N]);
     }
     Ok(())
 }

@@ -1,10 +1,12 @@
 //! Working tables by the names in the log, and the place of their rows.
 
+use pgrx::pg_sys::Oid;
+
 use super::columns::Column;
 use super::nodes::Nodes;
+use super::nodes::servers::Requests;
 use super::own::{self, OwnTable, Owned};
 use super::place::TablePlace;
-use super::servers::Requests;
 use super::statements::catalog;
 use super::statements::definitions::{self, Distribution, FarTable};
 use crate::into::state::Count;
@@ -67,23 +69,17 @@ impl SpreadTables<'_> {
         [self.place(table)].into_iter().chain(self.partitions(table)).collect()
     }
 
-    /// Returns the places of all tables that may exist locally.
-    pub(super) fn all(&self) -> Vec<TablePlace> {
-        WorkingTable::ALL.iter().flat_map(|&table| self.places(table)).collect()
+    /// Returns all local tables that there are.
+    pub(super) fn existing(&self) -> Result<Vec<Oid>> {
+        let places = WorkingTable::ALL.iter().flat_map(|&table| self.places(table));
+        places.filter_map(|place| place.relation().transpose()).collect()
     }
 
     /// Locks all existing local working tables, and checks that they belong to the caller. Those
     /// that sessions share are locked when they are used.
     pub(super) fn lock(&self) -> Result<()> {
-        if self.nodes.are_shared() {
-            return Ok(());
-        }
-        for place in self.all() {
-            if let Some(oid) = place.relation()? {
-                own::open(oid, self.owned.caller)?;
-            }
-        }
-        Ok(())
+        let tables = if self.nodes.are_shared() { Vec::new() } else { self.existing()? };
+        tables.into_iter().try_for_each(|oid| own::open(oid, self.owned.caller).map(|_| ()))
     }
 
     /// Opens a local table as the call made it.

@@ -7,13 +7,13 @@ use super::arguments::{JoinArguments, OutputTables};
 use super::log::{LogTable, LoggedArguments, StageDetails};
 use super::look::look_around;
 use super::nodes::Nodes;
-use super::servers::Requests;
+use super::nodes::servers::Requests;
 use super::session::{CallSession, PendingTask, of_call};
 use super::statements::{members, result, seen, sets, stars};
 use super::work::{CallWork, Claimed, IntoCall};
 use super::{groups, outcome, parts, reasons, retry, tables};
 use crate::into::plan::plan;
-use crate::into::state::{self, CallFacts, LogState, rounds};
+use crate::into::state::{self, CallFacts, LogState, SetSizes, rounds};
 use crate::into::step::{CallStep, End, LoggedStage, RefusalReason, WorkingTable};
 use crate::pg::procedure::transaction::{self, Transaction};
 use crate::pg::query::as_user::{Extension, as_user};
@@ -58,7 +58,7 @@ fn step(call: FunctionCall) -> Result<&'static str> {
             .hint("Name another table for the pairs, or wait until it is made."));
     }
     let _limit = retry::limit(began, nodes, arguments.limits);
-    let requests = Requests::default();
+    let requests = Requests::of_call(arguments.name());
     let call = IntoCall { arguments, extension, caller, asked, places, requests, began, lock };
     let mut work = begin(call, first)?;
     work.state.refused = refused;
@@ -263,6 +263,7 @@ fn log(work: &CallWork, stage: LoggedStage) -> Result<()> {
     let (log, state) = (work.log()?, &work.state);
     let rows = state.filled.unwrap_or_default();
     let sizes = state.sizes.filter(|_| stage == LoggedStage::Table(WorkingTable::Sets));
+    let SetSizes { bytes, largest } = sizes.unwrap_or_default();
     let rounds = match stage {
         LoggedStage::Table(WorkingTable::Candidates) if state.call.shared => 1,
         LoggedStage::Table(WorkingTable::Candidates) => {
@@ -276,8 +277,8 @@ fn log(work: &CallWork, stage: LoggedStage) -> Result<()> {
         }
         _ => 0,
     };
-    let (step, name) =
-        log.write(stage, rows, StageDetails::new(sizes, rounds, work.moved, state.unsettled))?;
+    let details = StageDetails { bytes, largest, rounds, moved: work.moved, unsettled: state.unsettled };
+    let (step, name) = log.write(stage, rows, details)?;
     let moved = if work.moved > 0 { format!(", {} bytes", work.moved) } else { String::new() };
     let unsettled = state.unsettled.map(|numbers| format!(", {numbers} sets to settle")).unwrap_or_default();
     let procedure = work.call.arguments.name();

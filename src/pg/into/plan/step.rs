@@ -1,8 +1,22 @@
 //! The steps of a call, and the tables that they work on.
 
-/// A working table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum WorkingTable {
+/// Declares the working tables, in the order in which they are created.
+macro_rules! working_tables {
+    ($($(#[$about:meta])* $name:ident,)*) => {
+        /// A working table.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum WorkingTable {
+            $($(#[$about])* $name,)*
+        }
+
+        impl WorkingTable {
+            /// All tables.
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+        }
+    };
+}
+
+working_tables! {
     /// The set of each document, with a number and a digest by which equal sets are found.
     Sets,
     /// Each document whose set has tokens, by its number, and the least number of a document with
@@ -70,38 +84,6 @@ pub enum WorkingTable {
 }
 
 impl WorkingTable {
-    /// All tables, in the order in which they are created.
-    pub const ALL: [Self; 28] = [
-        Self::Sets,
-        Self::Members,
-        Self::Ranks,
-        Self::Routes,
-        Self::Candidates,
-        Self::Halves,
-        Self::Pairs,
-        Self::Larger,
-        Self::Edges,
-        Self::Neighbours,
-        Self::Clusters,
-        Self::Seen,
-        Self::Changes,
-        Self::Known,
-        Self::Stored,
-        Self::Routed,
-        Self::Slots,
-        Self::Ids,
-        Self::Numbers,
-        Self::Samples,
-        Self::Joined,
-        Self::Living,
-        Self::Named,
-        Self::Counted,
-        Self::Vertices,
-        Self::Parts,
-        Self::Found,
-        Self::Grouped,
-    ];
-
     /// Returns the suffix of the table's name.
     pub fn name(self) -> String {
         format!("{self:?}").to_lowercase()

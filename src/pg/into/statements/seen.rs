@@ -24,7 +24,7 @@ pub(crate) fn see(work: &CallWork) -> Result<i64> {
     let DocumentColumns { table, id, hash, .. } = &work.in_parts()?.documents;
     if work.nodes()?.servers().is_empty() {
         let sql = format!("INSERT INTO {seen} SELECT {id}, {hash}, 1::pg_catalog.int8 FROM {table} AS d");
-        return sets::query(work, &sql, &[], &[&seen]);
+        return sets::query(work, &sql, &[], &[seen]);
     }
     // Servers compute only what is grouped.
     for (name, value) in
@@ -37,7 +37,7 @@ pub(crate) fn see(work: &CallWork) -> Result<i64> {
     let sql = format!(
         "INSERT INTO {seen} SELECT {id}, {hash}, pg_catalog.count(*) FROM {table} AS d GROUP BY {id}, {hash}"
     );
-    sets::query(work, &sql, &[], &[&seen])
+    sets::query(work, &sql, &[], &[seen])
 }
 
 /// Inserts the documents that are new, have changed or are gone. Those that servers are asked for

@@ -7,8 +7,6 @@
 //! The result of a round may contain edges more than once. The edges are made distinct when they
 //! are read, because all copies of an edge are in the same place.
 
-use pgrx::pg_sys;
-
 use super::definitions::moved;
 use super::on;
 use crate::into::step::{LoggedStage, WorkingTable};
@@ -181,8 +179,7 @@ fn chains(vertices: &OwnTable) -> Result<Chains> {
                  sum(v.count) >= {LARGE}::numeric AND sum(v.count) - 1::numeric - (CASE WHEN sum(v.count) > {LARGEST_COUNTED}::numeric THEN (array_agg(v.pairs ORDER BY v.id))[1] ELSE max(v.pairs) END)::numeric > div(sum(v.count), 2::numeric) AS chain \
              FROM {vertices} v GROUP BY v.root) c"
     );
-    let row = on([vertices], sql).row([pg_sys::INT8OID; 3])?.unwrap_or_default();
-    let [clusters, chains, largest] = row.map(|number| number.map_or(0, |number| number.value()));
+    let [clusters, chains, largest] = on([vertices], sql).numbers()?.map(|number| number as usize);
     Ok(Chains { clusters, chains, largest })
 }
 

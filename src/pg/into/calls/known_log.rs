@@ -9,9 +9,9 @@
 use pgrx::pg_sys::{self, Datum, Oid};
 use serde::Deserialize;
 
-use super::log::{LogTable, RESULT, is_token};
-use super::place::TablePlace;
-use super::statements::runs as statements;
+use crate::pg::into::log::{LogTable, RESULT, is_token};
+use crate::pg::into::place::TablePlace;
+use crate::pg::into::statements::runs as statements;
 use crate::pg::procedure::catalog::role_name;
 use crate::pg::procedure::session_lock::SessionLock;
 use crate::pg::procedure::statement::read_text;
@@ -21,11 +21,11 @@ use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::Result;
 
 /// The status of tables that no log knows.
-pub(super) const LEFT: &str = "left over";
+pub(crate) const LEFT: &str = "left over";
 
 /// A call, on one node, as `neardup_into_calls` shows it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct CallOnNode {
+pub(crate) struct CallOnNode {
     /// The node, unless it is this server.
     pub node: Option<String>,
     /// The common part of the names of the working tables.
@@ -52,7 +52,7 @@ pub(super) struct CallOnNode {
 
 /// A call, as its log describes it.
 #[derive(Debug)]
-pub(super) struct KnownLog {
+pub(crate) struct KnownLog {
     /// The OID of the log.
     pub oid: Oid,
     /// The owner of the log, whose working tables are those of the call.
@@ -82,7 +82,7 @@ struct NamedLog {
 }
 
 /// Reads all logs of roles of which the caller is a member. Runs as the caller.
-pub(super) fn all() -> Result<Vec<KnownLog>> {
+pub(crate) fn all() -> Result<Vec<KnownLog>> {
     let mut found = Vec::new();
     for oid in statements::logs().json::<Vec<u32>>()? {
         let lock = pg_sys::AccessShareLock;

@@ -12,9 +12,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::known_log::{self, CallOnNode, KnownLog, LEFT};
-use super::own;
-use super::servers::Requests;
-use super::statements::runs as statements;
+use crate::pg::into::nodes::servers::Requests;
+use crate::pg::into::own;
+use crate::pg::into::statements::runs as statements;
 use crate::pg::procedure::citus;
 use crate::pg::procedure::table::{OpenedTable, Patience, Table};
 use crate::pg::query::as_user::as_user;
@@ -38,7 +38,7 @@ sql_function! {
 /// The working tables of a call on one node that belong to one role. `parts` is the table of the
 /// parts that are done.
 #[derive(Debug, Deserialize)]
-pub(super) struct WorkingTables {
+pub(crate) struct WorkingTables {
     pub run: String,
     pub owner: Option<String>,
     pub tables: i64,
@@ -49,7 +49,7 @@ pub(super) struct WorkingTables {
 
 /// What a worker of Citus said.
 #[derive(Debug, Deserialize)]
-pub(super) struct WorkerAnswer {
+pub(crate) struct WorkerAnswer {
     pub node: String,
     pub success: bool,
     pub result: Option<String>,
@@ -132,12 +132,12 @@ fn there<'a>(
 }
 
 /// Tells the caller that a node did not answer.
-pub(super) fn tell(node: &str, message: &str) {
+pub(crate) fn tell(node: &str, message: &str) {
     pgrx::notice!("{NAME}: {node} did not say what it has: {message}");
 }
 
 /// Asks servers for JSON; tells the caller which of them do not answer.
-pub(super) fn ask_servers<'a, T: DeserializeOwned>(
+pub(crate) fn ask_servers<'a, T: DeserializeOwned>(
     servers: impl IntoIterator<Item = &'a str>,
     sql: &str,
 ) -> Result<Vec<(&'a str, T)>> {
@@ -178,7 +178,7 @@ fn on_workers(known: &[CallOnNode]) -> Result<Vec<CallOnNode>> {
 }
 
 /// Asks the workers of Citus which working tables they have.
-pub(super) fn tables_of_workers() -> Result<Vec<(String, Vec<WorkingTables>)>> {
+pub(crate) fn tables_of_workers() -> Result<Vec<(String, Vec<WorkingTables>)>> {
     let mut found = Vec::new();
     for WorkerAnswer { node, success, result } in
         statements::workers(&statements::tables_there())?.json::<Vec<WorkerAnswer>>()?

@@ -10,10 +10,10 @@ use pgrx::pg_sys::{self, Oid};
 use pgrx::{PgSqlErrorCode, check_for_interrupts};
 
 use super::known_log::{self, KnownLog};
-use super::log::is_token;
 use super::runs::{WorkerAnswer, ask_servers, tables_of_workers, tell};
-use super::servers::{Requests, Server};
-use super::statements::{remote, runs as statements};
+use crate::pg::into::log::is_token;
+use crate::pg::into::nodes::servers::{Requests, Server};
+use crate::pg::into::statements::{remote, runs as statements};
 use crate::pg::procedure::citus;
 use crate::pg::procedure::part_lock::LockedShare;
 use crate::pg::procedure::table::{OpenedTable, Table};
