@@ -7,13 +7,13 @@
 //! arguments, [`method`] how their method is made in parts, [`documents`] the parameters of
 //! statements, [`place`] the names of tables to make, [`log`] the log next to the result.
 //!
-//! The working tables are made by [`tables`] and spread over the [`nodes`], as [`spread`] says:
-//! over servers of postgres_fdw, over the nodes of Citus, or in parts on this server. The
-//! [`statements`] that fill a table have a file of its name: what a part, or one server, does to
-//! find its candidates is in `statements/candidates.rs`, and how it reaches them in `nodes`. [`kept`]
-//! are the tables that bring a finished result up to date ([`update`]). If the documents are on this
-//! server, sessions share the work by taking [`parts`]; parts that other nodes join are taken in
-//! [`groups`]. [`outcome`] makes the tables that the caller named.
+//! The working [`tables`] are spread over the [`nodes`]: over servers of postgres_fdw, over the
+//! nodes of Citus, or in parts on this server. The [`statements`] that fill a table have a file of
+//! its name: how a part is joined is in `statements/candidates.rs`, and how the statement reaches a
+//! part on another server in `nodes/mod.rs`. [`update`] brings a finished result up to date by the
+//! tables that are kept. If the documents are on this server, sessions share the work by taking
+//! [`parts`]; parts that other nodes join are taken in [`groups`]. [`outcome`] makes the tables that
+//! the caller named.
 //!
 //! [`reasons`] makes the error that says why a call ends, [`session`] keeps it until the tables of
 //! the call are dropped, and [`retry`] repeats steps that failed because of a node. [`calls`] lists
@@ -21,30 +21,25 @@
 //!
 //! Work runs as the caller with `pg_catalog` as the only schema of the search path, except for
 //! reading documents, which runs like any query of the caller.
-//! Tables are found by name at each use. [`own`] accepts and locks only tables that belong to the
-//! caller and are exactly as the call made them, with their original [`columns`]: [`statements`]
-//! refer to their OIDs.
+//! Tables are found by name at each use, and [`statements`] refer to the OIDs of those that were
+//! accepted.
 
 mod arguments;
 mod calls;
-mod columns;
 mod documents;
 mod estimate;
 mod groups;
-mod kept;
 mod limits;
 mod log;
 mod look;
 mod method;
 mod nodes;
 mod outcome;
-mod own;
 mod parts;
 mod place;
 mod reasons;
 mod retry;
 mod session;
-mod spread;
 mod statements;
 mod tables;
 mod transaction;

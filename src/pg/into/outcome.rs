@@ -2,11 +2,11 @@
 
 use pgrx::pg_sys::{Datum, Oid};
 
-use super::columns::{Column, Type};
 use super::nodes::citus::CitusLayout;
-use super::own::{self, OwnTable};
 use super::place::TablePlace;
 use super::statements::{result as statements, stars};
+use super::tables::columns::{Column, Type};
+use super::tables::own::{self, OwnTable};
 use super::work::CallWork;
 use crate::into::step::WorkingTable;
 use crate::pg::functions::clusters::warn_of_chains;

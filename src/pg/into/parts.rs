@@ -11,9 +11,9 @@ use pgrx::pg_sys::{self, Oid};
 
 use super::arguments::InParts;
 use super::log::{LogTable, LoggedArguments};
-use super::own::OwnTable;
 use super::session::of_call;
 use super::statements::parts as statements;
+use super::tables::own::OwnTable;
 use super::work::{CallWork, Claimed};
 use crate::into::state::Claim;
 use crate::into::step::{LoggedStage, WorkingTable};
@@ -134,7 +134,7 @@ pub(super) fn take(work: &mut CallWork, table: WorkingTable) -> Result<()> {
         let claimed = |part: u16| Claimed { parts: vec![part.into()], done: all - left.len(), all };
         if let Some(&part) = left.iter().find(|&&part| LockedShare::Part(part).take(work.call.lock)) {
             // Another session may have ended it after the parts were read.
-            if statements::is_done(&noted, step, part.into()).holds()? {
+            if self::done(&noted, step)?.is_some_and(|now| now.done.contains(&part.into())) {
                 continue;
             }
             work.claimed = claimed(part);

@@ -5,15 +5,15 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Oid;
 
 use super::arguments::{CallArguments, InParts, JoinArguments, OutputTables};
-use super::columns::Types;
 use super::log::{LogTable, LoggedArguments};
 use super::nodes::Nodes;
 use super::nodes::servers::Requests;
-use super::own::{OwnTable, Owned};
-use super::spread::SpreadTables;
 use super::statements::definitions::first_number;
 use super::statements::join::JoinStatements;
 use super::statements::on;
+use super::tables::columns::Types;
+use super::tables::own::{OwnTable, Owned};
+use super::tables::spread::SpreadTables;
 use crate::into::state::CallFacts;
 use crate::into::step::WorkingTable;
 use crate::pg::procedure::part_lock::LockedShare;

@@ -13,8 +13,8 @@ use serde::de::DeserializeOwned;
 
 use super::known_log::{self, CallOnNode, KnownLog, LEFT};
 use crate::pg::into::nodes::servers::Requests;
-use crate::pg::into::own;
 use crate::pg::into::statements::runs as statements;
+use crate::pg::into::tables::own;
 use crate::pg::procedure::citus;
 use crate::pg::procedure::table::{OpenedTable, Patience, Table};
 use crate::pg::query::as_user::as_user;

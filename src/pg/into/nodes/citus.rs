@@ -5,9 +5,9 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 use serde::{Deserialize, Serialize};
 
-use crate::pg::into::own::OwnTable;
 use crate::pg::into::place::TablePlace;
 use crate::pg::into::statements::citus_catalog;
+use crate::pg::into::tables::own::OwnTable;
 use crate::pg::procedure::citus as spreading;
 use crate::pg::query::as_user::{Extension, set};
 use crate::pg::query::names::name_of;

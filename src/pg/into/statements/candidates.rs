@@ -6,7 +6,7 @@ use super::on;
 use crate::into::state::most_candidates;
 use crate::into::step::WorkingTable;
 use crate::pg::into::nodes::Nodes;
-use crate::pg::into::own::OwnTable;
+use crate::pg::into::tables::own::OwnTable;
 use crate::pg::into::work::CallWork;
 use crate::pg::procedure::statement::Statement;
 use crate::pg::query::as_user::INTERNAL;

@@ -5,9 +5,9 @@ use std::fmt::{Display, Formatter, Result as Formatted};
 
 use super::on;
 use crate::into::step::WorkingTable;
-use crate::pg::into::columns::{Column, Type};
 use crate::pg::into::nodes::Nodes;
-use crate::pg::into::own::OwnTable;
+use crate::pg::into::tables::columns::{Column, Type};
+use crate::pg::into::tables::own::OwnTable;
 use crate::pg::procedure::statement::Statement;
 use crate::pg::request::example::literal;
 use crate::pg::server::error::Result;

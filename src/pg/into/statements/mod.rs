@@ -11,7 +11,7 @@
 //! writes the log, [`remote`] has the statements that run on the servers. [`runs`] finds what calls
 //! have left, and [`estimate`] takes the steps of a call on a sample.
 
-use super::own::OwnTable;
+use super::tables::own::OwnTable;
 use crate::pg::procedure::statement::Statement;
 
 pub(super) mod candidates;

@@ -3,7 +3,7 @@
 use super::{IS_FIRST, on};
 use crate::into::step::WorkingTable;
 use crate::pg::into::nodes::Nodes;
-use crate::pg::into::own::OwnTable;
+use crate::pg::into::tables::own::OwnTable;
 use crate::pg::into::work::CallWork;
 use crate::pg::server::error::Result;
 

@@ -3,7 +3,7 @@
 use super::join::{JoinStatements, NOTHING_COUNTED};
 use super::{IS_FIRST, POSITIVE, on};
 use crate::into::step::WorkingTable;
-use crate::pg::into::own::OwnTable;
+use crate::pg::into::tables::own::OwnTable;
 use crate::pg::into::work::CallWork;
 use crate::pg::procedure::statement::Statement;
 use crate::pg::server::error::Result;

@@ -4,7 +4,7 @@
 use super::join::JoinStatements;
 use super::{members, on};
 use crate::into::step::WorkingTable;
-use crate::pg::into::own::OwnTable;
+use crate::pg::into::tables::own::OwnTable;
 use crate::pg::into::work::CallWork;
 use crate::pg::procedure::statement::Statement;
 use crate::pg::procedure::supplied_rows::supplied;

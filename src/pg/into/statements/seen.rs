@@ -7,7 +7,7 @@ use super::members;
 use super::{on, sets};
 use crate::into::step::WorkingTable;
 use crate::pg::into::documents::DocumentColumns;
-use crate::pg::into::own::OwnTable;
+use crate::pg::into::tables::own::OwnTable;
 use crate::pg::into::work::CallWork;
 use crate::pg::query::Query;
 use crate::pg::query::as_user::as_user;

@@ -12,7 +12,7 @@ use crate::into::step::WorkingTable;
 use crate::pg::into::documents::DocumentColumns;
 use crate::pg::into::nodes::Nodes;
 use crate::pg::into::nodes::citus::{CitusLayout, Sharding};
-use crate::pg::into::own::OwnTable;
+use crate::pg::into::tables::own::OwnTable;
 use crate::pg::into::work::CallWork;
 use crate::pg::procedure::statement::Statement;
 use crate::pg::query::as_user::as_user;

@@ -11,7 +11,7 @@ use super::definitions::moved;
 use super::on;
 use crate::into::step::{LoggedStage, WorkingTable};
 use crate::pg::functions::clusters::Chains;
-use crate::pg::into::own::OwnTable;
+use crate::pg::into::tables::own::OwnTable;
 use crate::pg::into::work::CallWork;
 use crate::pg::server::error::Result;
 use neardup_core::clusters::LARGEST_COUNTED;

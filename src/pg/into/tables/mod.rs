@@ -1,14 +1,23 @@
-//! Steps on working tables, wherever these are.
+//! The working tables: [`spread`] says how the rows of each are spread over the nodes, makes it and
+//! opens it, and [`kept`] which of them bring a finished result up to date. [`own`] accepts and
+//! locks only tables that belong to the caller and are exactly as the call made them, with their
+//! original [`columns`]. Here they are made and filled, each by the file of its name in
+//! `statements`.
 
-use super::nodes::Nodes;
-use super::statements::{candidates, halves, members, pairs, ranks, routes, seen, sets, stars};
-use super::work::{CallWork, not_here};
+pub(crate) mod columns;
+mod kept;
+pub(crate) mod own;
+pub(crate) mod spread;
+
 use crate::into::state::Count;
 use crate::into::step::WorkingTable;
+use crate::pg::into::nodes::Nodes;
+use crate::pg::into::statements::{candidates, halves, members, pairs, ranks, routes, seen, sets, stars};
+use crate::pg::into::work::{CallWork, not_here};
 use crate::pg::server::error::Result;
 
 /// Makes a table.
-pub(super) fn make(work: &CallWork, table: WorkingTable) -> Result<()> {
+pub(crate) fn make(work: &CallWork, table: WorkingTable) -> Result<()> {
     let spread = work.spread()?;
     if spread.kept().contains(&table) && spread.is_whole(table)? {
         return Ok(());
@@ -28,7 +37,7 @@ pub(super) fn make(work: &CallWork, table: WorkingTable) -> Result<()> {
 
 /// Counts the rows of a table. Those of a table that sessions share are kept after a crash, so that
 /// they are not counted each time that a part of them is read.
-pub(super) fn count(work: &mut CallWork, table: WorkingTable) -> Result<()> {
+pub(crate) fn count(work: &mut CallWork, table: WorkingTable) -> Result<()> {
     let spread = work.spread()?;
     let count = if !spread.nodes.are_shared() {
         spread.count(table)?
@@ -42,7 +51,7 @@ pub(super) fn count(work: &mut CallWork, table: WorkingTable) -> Result<()> {
 }
 
 /// Fills a table from other working tables.
-pub(super) fn fill(work: &mut CallWork, table: WorkingTable) -> Result<()> {
+pub(crate) fn fill(work: &mut CallWork, table: WorkingTable) -> Result<()> {
     work.nodes()?.reach(Some(table));
     work.state.filled = Some(match table {
         WorkingTable::Changes => seen::fill_changes(work)?,

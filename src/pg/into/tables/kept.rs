@@ -1,16 +1,16 @@
 //! Which working tables are kept when a result is made, to bring it up to date later, and which are
 //! dropped.
 
-use super::nodes::Nodes;
 use super::own;
 use super::spread::SpreadTables;
-use super::statements::definitions::{self, Distribution};
 use crate::into::step::WorkingTable;
+use crate::pg::into::nodes::Nodes;
+use crate::pg::into::statements::definitions::{self, Distribution};
 use crate::pg::server::error::Result;
 
 impl SpreadTables<'_> {
     /// Returns the tables that are kept when a result is made.
-    pub(super) fn kept(&self) -> &'static [WorkingTable] {
+    pub(crate) fn kept(&self) -> &'static [WorkingTable] {
         match (self.update, self.nodes) {
             (false, _) => &[],
             (true, Nodes::Citus(_)) => &[
@@ -31,7 +31,7 @@ impl SpreadTables<'_> {
     }
 
     /// Returns the tables that are made, if they are missing, before this table.
-    pub(super) fn made_with(&self, table: WorkingTable) -> &'static [WorkingTable] {
+    pub(crate) fn made_with(&self, table: WorkingTable) -> &'static [WorkingTable] {
         match (self.update, self.nodes, table) {
             (true, Nodes::Citus(_), WorkingTable::Seen) => {
                 &[WorkingTable::Known, WorkingTable::Stored, WorkingTable::Routed]
@@ -43,7 +43,7 @@ impl SpreadTables<'_> {
 
     /// Drops all tables but those that are kept: the tables on servers first, because dropping
     /// local tables can be rolled back.
-    pub(super) fn drop_all_but(&self, kept: &[WorkingTable]) -> Result<()> {
+    pub(crate) fn drop_all_but(&self, kept: &[WorkingTable]) -> Result<()> {
         let gone = || WorkingTable::ALL.iter().copied().filter(|table| !kept.contains(table));
         let is_far = |table: &WorkingTable| matches!(self.distribution(*table), Distribution::Servers(_));
         let far: Vec<String> = gone().filter(is_far).map(|table| self.name(table)).collect();

@@ -3,21 +3,21 @@
 use pgrx::pg_sys::Oid;
 
 use super::columns::Column;
-use super::nodes::Nodes;
-use super::nodes::servers::Requests;
 use super::own::{self, OwnTable, Owned};
-use super::place::TablePlace;
-use super::statements::catalog;
-use super::statements::definitions::{self, Distribution, FarTable};
 use crate::into::state::Count;
 use crate::into::step::WorkingTable;
+use crate::pg::into::nodes::Nodes;
+use crate::pg::into::nodes::servers::Requests;
+use crate::pg::into::place::TablePlace;
+use crate::pg::into::statements::catalog;
+use crate::pg::into::statements::definitions::{self, Distribution, FarTable};
 use crate::pg::procedure::form::TableForm;
 use crate::pg::query::names::quote_identifier;
 use crate::pg::server::error::Result;
 
 /// The working tables of a call.
 #[derive(Debug)]
-pub(super) struct SpreadTables<'a> {
+pub(crate) struct SpreadTables<'a> {
     /// A place in the schema of the tables.
     pub home: &'a TablePlace,
     /// The common part of the names of the tables.
@@ -39,17 +39,17 @@ pub(super) struct SpreadTables<'a> {
 }
 
 impl SpreadTables<'_> {
-    pub(super) fn name(&self, table: WorkingTable) -> String {
+    pub(crate) fn name(&self, table: WorkingTable) -> String {
         format!("neardup_{}_{}", self.token, table.name())
     }
 
     /// Returns the place of a table.
-    pub(super) fn place(&self, table: WorkingTable) -> TablePlace {
+    pub(crate) fn place(&self, table: WorkingTable) -> TablePlace {
         self.home.beside(self.name(table))
     }
 
     /// Returns how the rows of a table are distributed.
-    pub(super) fn distribution(&self, table: WorkingTable) -> Distribution {
+    pub(crate) fn distribution(&self, table: WorkingTable) -> Distribution {
         Distribution::for_table(table, self.nodes)
     }
 
@@ -70,20 +70,20 @@ impl SpreadTables<'_> {
     }
 
     /// Returns all local tables that there are.
-    pub(super) fn existing(&self) -> Result<Vec<Oid>> {
+    pub(crate) fn existing(&self) -> Result<Vec<Oid>> {
         let places = WorkingTable::ALL.iter().flat_map(|&table| self.places(table));
         places.filter_map(|place| place.relation().transpose()).collect()
     }
 
     /// Locks all existing local working tables, and checks that they belong to the caller. Those
     /// that sessions share are locked when they are used.
-    pub(super) fn lock(&self) -> Result<()> {
+    pub(crate) fn lock(&self) -> Result<()> {
         let tables = if self.nodes.are_shared() { Vec::new() } else { self.existing()? };
         tables.into_iter().try_for_each(|oid| own::open(oid, self.owned.caller).map(|_| ()))
     }
 
     /// Opens a local table as the call made it.
-    pub(super) fn open(&self, table: WorkingTable) -> Result<OwnTable> {
+    pub(crate) fn open(&self, table: WorkingTable) -> Result<OwnTable> {
         let form = if self.distribution(table).has_partitions() { own::PARTITIONED } else { own::TABLE };
         let opened = self.open_as(&self.place(table), table, form)?;
         let mut partitions = Vec::new();
@@ -109,7 +109,7 @@ impl SpreadTables<'_> {
     }
 
     /// Opens one of the parts of a table that sessions share.
-    pub(super) fn open_part(&self, table: WorkingTable, part: u16) -> Result<OwnTable> {
+    pub(crate) fn open_part(&self, table: WorkingTable, part: u16) -> Result<OwnTable> {
         let place = self.home.beside(format!("{}_{}", self.name(table), u32::from(part) + 1));
         self.open_as(&place, table, own::PARTITION)
     }
@@ -121,7 +121,7 @@ impl SpreadTables<'_> {
     }
 
     /// Opens a local table, if there is one of its name.
-    pub(super) fn find(&self, table: WorkingTable) -> Result<Option<OwnTable>> {
+    pub(crate) fn find(&self, table: WorkingTable) -> Result<Option<OwnTable>> {
         self.place(table).relation()?.map(|_| self.open(table)).transpose()
     }
 
@@ -131,21 +131,21 @@ impl SpreadTables<'_> {
     }
 
     /// Returns the table that has each set once, in Citus.
-    pub(super) fn of_sets(&self) -> WorkingTable {
+    pub(crate) fn of_sets(&self) -> WorkingTable {
         if self.members_have_sets { WorkingTable::Members } else { WorkingTable::Sets }
     }
 
     /// Returns the table of the sets that are compared: those that documents have or had.
-    pub(super) fn compared_sets(&self) -> WorkingTable {
+    pub(crate) fn compared_sets(&self) -> WorkingTable {
         if self.update && self.nodes.citus().is_some() { WorkingTable::Stored } else { self.of_sets() }
     }
 
-    pub(super) fn columns(&self, table: WorkingTable) -> &'static [Column] {
+    pub(crate) fn columns(&self, table: WorkingTable) -> &'static [Column] {
         definitions::columns(table, self.nodes, self.members_have_sets)
     }
 
     /// Reports whether a table is there, with all that it has on servers.
-    pub(super) fn is_whole(&self, table: WorkingTable) -> Result<bool> {
+    pub(crate) fn is_whole(&self, table: WorkingTable) -> Result<bool> {
         for place in self.places(table) {
             if place.relation()?.is_none() {
                 return Ok(false);
@@ -164,7 +164,7 @@ impl SpreadTables<'_> {
     }
 
     /// Counts the rows of a table. Each server counts its own rows, instead of sending them.
-    pub(super) fn count(&self, table: WorkingTable) -> Result<Count> {
+    pub(crate) fn count(&self, table: WorkingTable) -> Result<Count> {
         if !self.is_whole(table)? {
             return Ok(Count::Missing);
         }
@@ -177,7 +177,7 @@ impl SpreadTables<'_> {
     }
 
     /// Makes a table without rows, in place of one that was left behind.
-    pub(super) fn make(&self, table: WorkingTable) -> Result<()> {
+    pub(crate) fn make(&self, table: WorkingTable) -> Result<()> {
         let place = self.place(table);
         let name = place.qualified()?;
         self.drop(table)?;
@@ -220,7 +220,7 @@ impl SpreadTables<'_> {
     }
 
     /// Makes a table without rows, and opens it.
-    pub(super) fn made(&self, table: WorkingTable) -> Result<OwnTable> {
+    pub(crate) fn made(&self, table: WorkingTable) -> Result<OwnTable> {
         self.make(table)?;
         self.open(table)
     }
@@ -243,7 +243,7 @@ impl SpreadTables<'_> {
     }
 
     /// Sets how many sets are fetched at a time.
-    pub(super) fn fetch_sets(&self, rows: i64) -> Result<()> {
+    pub(crate) fn fetch_sets(&self, rows: i64) -> Result<()> {
         if let Nodes::Fdw(_) = self.nodes {
             for partition in self.partitions(WorkingTable::Sets) {
                 definitions::fetch(&partition.qualified()?, rows).run()?;
@@ -253,7 +253,7 @@ impl SpreadTables<'_> {
     }
 
     /// Drops a table that is no longer read, if it exists.
-    pub(super) fn drop(&self, table: WorkingTable) -> Result<()> {
+    pub(crate) fn drop(&self, table: WorkingTable) -> Result<()> {
         let Some(oid) = self.place(table).relation()? else { return Ok(()) };
         match own::open(oid, self.owned.caller)? {
             Some(table) => definitions::drop(&[table.name]).run().map(|_| ()),
