@@ -12,8 +12,8 @@
 //! its name: how a part is joined is in `statements/candidates.rs`, and how the statement reaches a
 //! part on another server in `nodes/mod.rs`. [`update`] brings a finished result up to date by the
 //! tables that are kept. If the documents are on this server, sessions share the work by taking
-//! [`parts`]; parts that other nodes join are taken in [`groups`]. [`outcome`] makes the tables that
-//! the caller named.
+//! [`parts`]; parts that other nodes join are taken in [`groups`]. [`outcome`] makes the tables
+//! that the caller named.
 //!
 //! [`reasons`] makes the error that says why a call ends, [`session`] keeps it until the tables of
 //! the call are dropped, and [`retry`] repeats steps that failed because of a node. [`calls`] lists
