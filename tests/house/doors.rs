@@ -70,7 +70,7 @@ const DOORS: &[Door] = &[
             "functions/suggest/labels.rs",
             "functions/suggest/pairs.rs",
             "index/am/search_sets.rs",
-            "into/measure.rs",
+            "into/estimate/measure.rs",
             "into/outcome.rs",
             "into/parts.rs",
             "into/statements/sets.rs",
@@ -88,7 +88,7 @@ const DOORS: &[Door] = &[
     },
     Door { call: "Statement::new(", files: &["functions/internal.rs", "procedure/citus.rs"] },
     // Connections to other servers.
-    Door { call: "PQconnect", files: &["into/connection.rs", "into/libpq.rs"] },
+    Door { call: "PQconnect", files: &["into/nodes/connection.rs", "into/nodes/libpq.rs"] },
 ];
 
 /// Files that open, lock or query a relation, or connect to a server, and are not among those that

@@ -248,7 +248,7 @@ for table in docs parted everywhere tenant.docs; do
     # Only the coordinator notes which parts are done.
     elsewhere=$'fills parts: here\nfills ranks: pull to coordinator'
     # Only ids that no index makes unique are moved to be checked.
-    filled='candidates clusters edges found grouped halves joined larger members named neighbours pairs parts ranks routes samples sets vertices '
+    filled='candidates clusters counted edges found grouped halves joined larger members named neighbours pairs parts ranks routes samples sets vertices '
     case $table in
         parted) filled=${filled/halves/halves ids} ;;
         everywhere) elsewhere+=$'\nfills slots: pull to coordinator' filled=${filled/sets/sets slots} ;;

@@ -47,6 +47,11 @@ expect_error 'too many passages, in one' 54000 'has more than max_passages = 5 p
 expect 'as many as there are' 0 "$(q -c 'SET client_min_messages = warning' -c "CALL partial_duplicates_into('docs', passages => 'found', parts => 3, max_passages => $(q -c "SELECT count(*) FROM partial_duplicates('docs')" 2>/dev/null))" \
     -c "SELECT count(*) - (SELECT count(*) FROM found) FROM partial_duplicates('docs')" -c 'DROP TABLE found' 2>&1)"
 expect_error 'no table' 22004 'passages must not be NULL' "CALL partial_duplicates_into('docs', 0.9)"
+expect_error 'how it goes about its steps' 22023 "HINT:  CALL partial_duplicates_into\('docs', 0.9, 'docs_passages', at_once => 1\);" "CALL partial_duplicates_into('docs', 0.9, 'found', at_once => 0)"
+expect_error 'a pause' 22023 "HINT:  CALL partial_duplicates_into\('docs', 0.9, 'docs_passages', pause => '2s'\);" "CALL partial_duplicates_into('docs', 0.9, 'found', pause => '-1s')"
+expect_error 'no documents are named' 22004 "HINT:  CALL partial_duplicates_into\('docs', 0.9, 'docs_passages'\);" "CALL partial_duplicates_into(NULL, 0.9, 'found')"
+expect_error 'another snapshot' 55000 'partial_duplicates_into in parts must see what other sessions commit' "CALL partial_duplicates_into('docs', 0.9, 'found', parts => 2)" \
+    -c "SET default_transaction_isolation = 'repeatable read'"
 expect_error 'a table that is there' 42P07 'relation public.few already exists' "CALL partial_duplicates_into('docs', passages => 'few')"
 expect_error 'a threshold' 22023 'threshold' "CALL partial_duplicates_into('docs', 2, 'found')"
 expect_error 'features' 22023 'features' "CALL partial_duplicates_into('docs', passages => 'found', features => 'none')"

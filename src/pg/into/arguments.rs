@@ -4,23 +4,23 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 use serde::Deserialize;
 
-use super::documents::{self, Carried, CountedTokens, DocumentColumns};
-use super::layout::CitusLayout;
+use super::documents::{self, DocumentColumns};
 use super::limits::CallLimits;
+use super::log::LoggedArguments;
 use super::method::{self, AskedMethod, MethodInParts};
-use super::nodes::Nodes;
+use super::nodes::citus::CitusLayout;
+use super::nodes::servers::{KnownServer, Server};
 use super::place::{TablePlace, such_as};
-use super::servers::Server;
 use super::statements::catalog;
 use crate::pg::query::as_user::{Extension, as_user};
 use crate::pg::query::names::qualified_type;
 use crate::pg::query::relation::Relation;
-use crate::pg::read::source::DocumentSource;
 use crate::pg::request::form::{Argument, KeptArguments, NEAR_DUPLICATES};
 use crate::pg::request::tokenizer::with_schema;
 use crate::pg::request::{PassageRequest, Request};
 use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::version;
 
 /// The arguments of `near_duplicates_into` except the relation, the threshold and the options. The
 /// procedure passes them on in one JSON object.
@@ -56,6 +56,20 @@ pub(super) struct Others {
     extend: Option<bool>,
 }
 
+impl Others {
+    /// Reads them from argument 3.
+    pub(super) fn read(call: FunctionCall) -> Result<Self> {
+        let Some(json) = call.json(3, "arguments")? else { return Ok(Self::default()) };
+        serde_json::from_value(json)
+            .map_err(|error| SqlError::parameter(format!("arguments cannot be read: {error}")))
+    }
+
+    /// Returns the name of the procedure.
+    pub(super) fn procedure(&self) -> &'static str {
+        if self.passages { "partial_duplicates_into" } else { "near_duplicates_into" }
+    }
+}
+
 /// The arguments of a call of the procedure.
 #[derive(Debug)]
 pub(super) struct CallArguments {
@@ -69,12 +83,7 @@ pub(super) struct CallArguments {
 
 impl CallArguments {
     /// Reads `docs`, `threshold`, `options` and `arguments` of `neardup_into_step`.
-    pub(super) fn new(call: FunctionCall, docs: Oid) -> Result<Self> {
-        let mut others = match call.json(3, "arguments")? {
-            None => Others::default(),
-            Some(json) => serde_json::from_value(json)
-                .map_err(|error| SqlError::parameter(format!("arguments cannot be read: {error}")))?,
-        };
+    pub(super) fn new(call: FunctionCall, docs: Oid, mut others: Others) -> Result<Self> {
         // SAFETY: any OID may be looked up.
         let schema = unsafe { pg_sys::get_rel_namespace(docs) };
         // The search path is still that of the caller.
@@ -99,7 +108,7 @@ impl CallArguments {
             texts: texts.into_iter().filter_map(|(name, text)| Some((name, text?))).collect(),
         };
         let Others { pause, at_once, node_timeout, retries, .. } = others;
-        let limits = CallLimits::new(pause, at_once, node_timeout, retries)?;
+        let limits = CallLimits::new(others.procedure(), pause, at_once, node_timeout, retries)?;
         Ok(Self { join, limits, others })
     }
 
@@ -115,7 +124,7 @@ impl CallArguments {
 
     /// Returns the name of the procedure, for messages.
     pub(super) fn name(&self) -> &'static str {
-        if self.others.passages { "partial_duplicates_into" } else { "near_duplicates_into" }
+        self.others.procedure()
     }
 }
 
@@ -138,7 +147,7 @@ impl OutputTables {
         let pairs = arguments.others.pairs.as_ref().ok_or_else(|| {
             let message = format!("{found} must not be NULL");
             SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, message)
-                .hint(format!("Name the table to be made: {}", such_as(arguments.name(), shown)))
+                .hint(format!("Name the table to be made: {}", such_as(arguments.name(), shown, "")))
         })?;
         let pairs = TablePlace::parse(pairs, found)?;
         let clusters = arguments.others.clusters.as_ref();
@@ -161,16 +170,10 @@ impl OutputTables {
 /// A join that is made in parts.
 #[derive(Debug)]
 pub(super) struct InParts {
+    /// What the log says of the call, by which a later one continues it.
+    pub logged: LoggedArguments,
     /// The ids of all documents, and what is carried of these.
     pub documents: DocumentColumns,
-    /// The method.
-    pub carried: Carried,
-    /// The number of parts.
-    pub parts: i64,
-    /// The servers that hold the documents.
-    pub servers: Vec<Server>,
-    /// The distribution of the documents, if they are in Citus instead.
-    pub citus: Option<CitusLayout>,
     /// The SQL expression for the id in a form that indexes can use, if the ids are integers and
     /// the primary key, so that documents can be read in ranges of ids.
     pub key: Option<String>,
@@ -178,20 +181,6 @@ pub(super) struct InParts {
     pub has_key: bool,
     /// The number of the column of ids.
     pub id_number: Option<i16>,
-    /// Set if a result is brought up to date.
-    pub update: bool,
-}
-
-impl InParts {
-    /// Returns the nodes that hold the documents.
-    pub(super) fn nodes(&self) -> Nodes<'_> {
-        Nodes::new(&self.servers, self.citus.as_ref(), self.parts, self.update)
-    }
-
-    /// Reports whether the comparison of two documents depends on what was counted.
-    pub(super) fn compares_by_ranks(&self) -> bool {
-        self.carried.counted == CountedTokens::All
-    }
 }
 
 /// The join of a call.
@@ -217,7 +206,7 @@ pub(super) struct JoinArguments {
 impl JoinArguments {
     /// Reports whether a result is brought up to date.
     pub(super) fn is_update(&self) -> bool {
-        self.in_parts.as_ref().is_some_and(|in_parts| in_parts.update)
+        self.in_parts.as_ref().is_some_and(|in_parts| in_parts.logged.update.is_some())
     }
 
     /// Reads and checks the arguments of a call, for its role.
@@ -241,13 +230,13 @@ impl JoinArguments {
         } else {
             AskedMethod::Pairs(Request::of_kept(&arguments.join, id_oid)?)
         };
-        let found = as_user(role, || Server::all(&catalog::servers(docs)))?;
+        let found = as_user(role, || catalog::servers(docs).json::<Vec<KnownServer>>())?;
         let citus = as_user(role, || CitusLayout::find(docs, result, arguments.others.parts))?
             .filter(|_| found.is_empty());
         let elsewhere = citus.is_some() || !found.is_empty();
         // Parts of documents that are on this server cost more, so they are made only if wanted.
-        let is_wanted =
-            elsewhere || arguments.others.parts.is_some() || arguments.others.incremental.unwrap_or_default();
+        let incremental = arguments.others.incremental.unwrap_or_default();
+        let is_wanted = elsewhere || arguments.others.parts.is_some() || incremental;
         let join = method::choose(&request, &arguments.join, extension)?;
         // The order of ids is known only if documents are read in one part, or in ranges of ids.
         let of_integers = id_column.is_some_and(|id| id.is_integer() && relation.is_key(id));
@@ -257,31 +246,33 @@ impl JoinArguments {
             }
             join => join,
         };
-        check(
-            &join,
-            arguments.others.incremental.unwrap_or_default(),
-            elsewhere && request.is_minhash(),
-            &relation.shown,
-        )?;
+        check(&join, incremental, elsewhere && request.is_minhash(), &relation.shown)?;
         let notice = if is_wanted { notice(&join, elsewhere) } else { None };
         let in_parts = match join {
             Ok(MethodInParts { set, carried, are_ordered, .. }) if is_wanted => {
                 let servers = Server::listed(found)?;
                 let parts = count_parts(arguments.others.parts, &servers, citus.as_ref())?;
                 let source = request.source();
-                let documents = documents(source, set, extension, are_ordered);
-                let key = of_integers.then(|| source.key.clone());
-                let has_key = of_integers && relation.is_plain;
-                Some(InParts {
-                    documents,
+                let (table, id) = (source.table.clone(), source.id.clone());
+                let hash = documents::hash(source, &extension.internal);
+                let documents = DocumentColumns { table, id, set, hash, are_ordered };
+                let logged = LoggedArguments {
+                    docs: docs.to_u32(),
+                    documents: documents.query(),
                     carried,
                     parts,
+                    ids: qualified_type(id_oid),
+                    pairs: result.qualified()?,
                     servers,
                     citus,
-                    key,
-                    has_key,
+                    update: incremental.then(|| version::LIBRARY.to_owned()),
+                };
+                Some(InParts {
+                    logged,
+                    documents,
+                    key: of_integers.then(|| source.key.clone()),
+                    has_key: of_integers && relation.is_plain,
                     id_number: id_column.map(|id| id.number),
-                    update: arguments.others.incremental.unwrap_or_default(),
                 })
             }
             _ => None,
@@ -298,26 +289,31 @@ impl JoinArguments {
     }
 }
 
-/// Returns the number of parts of a join of documents on servers, in Citus, or on this server.
+/// Returns the number of parts of a join of documents on servers, in Citus, or on this server. Each
+/// server has a part.
 fn count_parts(asked: Option<i32>, servers: &[Server], citus: Option<&CitusLayout>) -> Result<i64> {
     /// The number of parts for each server, if the caller does not name one.
     const OF_SERVER: i64 = 16;
-    match (citus, servers.len() as i64) {
-        (Some(layout), _) => parts(asked, 1, layout.shards),
-        (None, 0) => parts_here(asked),
-        (None, servers) => parts(asked, servers, OF_SERVER * servers),
+    const MOST: i64 = 65_536;
+    /// The largest number of parts that sessions share. Each part of each table is a table that is
+    /// locked when all of them are dropped.
+    const MOST_SHARED: i64 = 256;
+    let (least, usual, most) = match (citus, servers.len() as i64) {
+        (Some(layout), _) => (1, layout.shards, MOST),
+        (None, 0) => (1, 1, MOST_SHARED),
+        (None, servers) => (servers, OF_SERVER * servers, MOST.max(servers)),
+    };
+    let parts = asked.map_or(usual.min(most), i64::from);
+    if (least..=most).contains(&parts) {
+        return Ok(parts);
     }
-}
-
-/// Returns the expressions for reading documents.
-fn documents(
-    source: &DocumentSource,
-    set: String,
-    extension: &Extension,
-    are_ordered: bool,
-) -> DocumentColumns {
-    let (table, id) = (source.table.clone(), source.id.clone());
-    DocumentColumns { table, id, set, hash: documents::hash(source, &extension.internal), are_ordered }
+    let of = if least > 1 { ", the number of servers," } else { "" };
+    let (place, hint) = match most {
+        MOST_SHARED => (" on one server", "One for each 100000 documents: parts => 16"),
+        _ => ("", "Some for each processor of all servers: parts => 64"),
+    };
+    let message = format!("parts must be between {least}{of} and {most}{place}, not {parts}");
+    Err(SqlError::parameter(message).hint(hint))
 }
 
 /// Returns what the caller is told about the join, if anything.
@@ -362,31 +358,4 @@ fn not_updated(docs: &str, why: &str) -> SqlError {
     let message = format!("the pairs of {docs} cannot be brought up to date: {why}");
     SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
         .hint("Make them anew, without incremental => true, or by another method: method => 'jaccard'.")
-}
-
-/// Returns the number of parts of a join, which is at least `least`: each server has a part.
-fn parts(asked: Option<i32>, least: i64, usual: i64) -> Result<i64> {
-    const MOST: i64 = 65_536;
-    let most = MOST.max(least);
-    let parts = asked.map_or(usual.min(most), i64::from);
-    if parts < least || parts > most {
-        let of = if least > 1 { ", the number of servers," } else { "" };
-        let message = format!("parts must be between {least}{of} and {most}, not {parts}");
-        return Err(SqlError::parameter(message).hint("Some for each processor of all servers: parts => 64"));
-    }
-    Ok(parts)
-}
-
-/// The largest number of parts of a call that sessions share. Each part of each table is a table
-/// that is locked when all of them are dropped.
-const MOST_PARTS: i64 = 256;
-
-/// Returns the number of parts of a join on this server.
-fn parts_here(asked: Option<i32>) -> Result<i64> {
-    let parts = asked.map_or(1, i64::from);
-    if !(1..=MOST_PARTS).contains(&parts) {
-        let message = format!("parts must be between 1 and {MOST_PARTS} on one server, not {parts}");
-        return Err(SqlError::parameter(message).hint("One for each 100000 documents: parts => 16"));
-    }
-    Ok(parts)
 }

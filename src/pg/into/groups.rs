@@ -6,15 +6,12 @@
 //! on some of them, without a note here. Rows are counted before each group: if there are others
 //! than the notes say, the table is made again.
 
-use pgrx::pg_sys;
-
 use super::nodes::Nodes;
 use super::parts::{Noted, noted, numbers};
 use super::statements::candidates::{note_moved, parts_of};
 use super::work::{CallWork, Claimed};
 use crate::into::state::{Claim, Count};
 use crate::into::step::WorkingTable;
-use crate::pg::procedure::statement::read_text;
 use crate::pg::server::error::Result;
 
 /// What is done in groups.
@@ -54,10 +51,9 @@ pub(super) fn take(work: &mut CallWork) -> Result<()> {
 
 /// Returns the numbers of all parts.
 fn all(work: &CallWork) -> Result<Vec<i64>> {
-    let Nodes::Citus(_) = work.nodes()? else { return Ok((0..work.in_parts()?.parts).collect()) };
+    let Nodes::Citus(_) = work.nodes()? else { return Ok((0..work.in_parts()?.logged.parts).collect()) };
     let [routes] = work.open([WorkingTable::Routes])?;
-    let [parts] = parts_of(&routes).row([pg_sys::TEXTOID])?.unwrap_or_default();
-    Ok(numbers(&parts.map(read_text).transpose()?.unwrap_or_default()))
+    Ok(numbers(&parts_of(&routes).text()?.unwrap_or_default()))
 }
 
 /// Returns the number of parts of a group: as many as the caller wants, or as have about so many

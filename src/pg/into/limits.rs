@@ -1,6 +1,7 @@
 //! How a call goes about its steps: how long it waits between two of them, how many parts are
 //! joined at once, how long nodes may take, and how often a step is repeated.
 
+use super::place::such_as;
 use crate::pg::server::error::{Result, SqlError};
 
 /// The limits of a call.
@@ -22,14 +23,10 @@ impl Default for CallLimits {
     }
 }
 
-/// Returns a call with an argument, for hints.
-fn such_as(argument: &str) -> String {
-    format!("CALL near_duplicates_into('docs', 0.8, 'docs_pairs', {argument});")
-}
-
 impl CallLimits {
-    /// Checks the arguments of a call; times are in seconds.
+    /// Checks the arguments of a call of a procedure; times are in seconds.
     pub(super) fn new(
+        procedure: &str,
         pause: Option<f64>,
         at_once: Option<i32>,
         node_timeout: Option<f64>,
@@ -43,12 +40,12 @@ impl CallLimits {
             Some(seconds) => Err(SqlError::parameter(format!(
                 "{name} must be between 0 and 24 days, not {seconds} seconds"
             ))
-            .hint(such_as(&format!("{name} => '2s'")))),
+            .hint(such_as(procedure, "docs", &format!(", {name} => '2s'")))),
         };
         let count = |name: &str, given: Option<i32>, least: i32, most: i32| match given {
             Some(count) if !(least..=most).contains(&count) => {
                 Err(SqlError::parameter(format!("{name} must be between {least} and {most}, not {count}"))
-                    .hint(such_as(&format!("{name} => {}", count.clamp(least, most)))))
+                    .hint(such_as(procedure, "docs", &format!(", {name} => {}", count.clamp(least, most)))))
             }
             given => Ok(given),
         };

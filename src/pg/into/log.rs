@@ -5,12 +5,12 @@ use pgrx::pg_sys::{self, Oid};
 use serde::{Deserialize, Serialize};
 
 use super::documents::{Carried, CountedTokens};
-use super::layout::CitusLayout;
 use super::nodes::Nodes;
-use super::own::OwnTable;
+use super::nodes::citus::CitusLayout;
+use super::nodes::servers::Server;
 use super::place::TablePlace;
-use super::servers::Server;
 use super::statements::{definitions, log as statements};
+use super::tables::own::OwnTable;
 use crate::into::state::{DoneStages, SetSizes};
 use crate::into::step::LoggedStage;
 use crate::pg::procedure::form::{IndexForm, TableForm};
@@ -52,7 +52,12 @@ impl LoggedArguments {
     /// Reports whether, in Citus, the sets are moved to where the members are: new sets are told
     /// from stored ones there, and what is counted of all documents needs the sets of all of them.
     pub(super) fn members_have_sets(&self) -> bool {
-        self.citus.is_some() && (self.update.is_some() || self.carried.counted == CountedTokens::All)
+        self.citus.is_some() && (self.update.is_some() || self.compares_by_ranks())
+    }
+
+    /// Reports whether the comparison of two documents depends on what was counted.
+    pub(super) fn compares_by_ranks(&self) -> bool {
+        self.carried.counted == CountedTokens::All
     }
 }
 
@@ -85,22 +90,16 @@ pub(super) struct Kept {
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct StageDetails {
-    bytes: i64,
-    largest: i64,
-    rounds: i64,
-    moved: i64,
+    /// The number of bytes of all sets, and of the largest one.
+    pub bytes: i64,
+    pub largest: i64,
+    /// The number of rounds in which candidates are compared.
+    pub rounds: i64,
+    /// The number of bytes in rows that moved between shards.
+    pub moved: i64,
+    /// The number of vertices that stars have not settled.
     #[serde(skip_serializing_if = "Option::is_none")]
-    unsettled: Option<i64>,
-}
-
-impl StageDetails {
-    /// Collects the size of sets, the number of rounds in which candidates are compared, the number
-    /// of bytes in rows that moved between shards, and the number of vertices that stars have not
-    /// settled.
-    pub(super) fn new(sizes: Option<SetSizes>, rounds: i64, moved: i64, unsettled: Option<i64>) -> Self {
-        let SetSizes { bytes, largest } = sizes.unwrap_or_default();
-        Self { bytes, largest, rounds, moved, unsettled }
-    }
+    pub unsettled: Option<i64>,
 }
 
 #[derive(Debug, Deserialize)]

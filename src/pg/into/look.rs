@@ -1,9 +1,8 @@
 //! Looks for the results of earlier transactions and calls, and decides whether to continue from
 //! them.
 
-use super::arguments::InParts;
-use super::layout::CitusLayout;
-use super::log::{LogTable, LoggedArguments};
+use super::log::LogTable;
+use super::nodes::citus::CitusLayout;
 use super::outcome;
 use super::parts;
 use super::place::TablePlace;
@@ -11,7 +10,6 @@ use super::update;
 use super::work::CallWork;
 use crate::into::state::LogState;
 use crate::pg::server::error::Result;
-use crate::pg::server::version;
 
 /// Finds the results of earlier transactions and calls, here and on the servers.
 pub(super) fn look_around(work: &mut CallWork) -> Result<()> {
@@ -22,12 +20,11 @@ pub(super) fn look_around(work: &mut CallWork) -> Result<()> {
     }
     if !first {
         parts::check_joined(work)?;
-    }
-    if first {
+    } else {
         work.state.taken = work.call.places.pairs.relation()?.is_some()
             || work.call.places.clusters.as_ref().map(TablePlace::relation).transpose()?.flatten().is_some();
     }
-    if let Some(layout) = work.call.asked.in_parts.as_ref().and_then(|of| of.citus.as_ref()) {
+    if let Some(layout) = work.call.asked.in_parts.as_ref().and_then(|of| of.logged.citus.as_ref()) {
         work.state.call.by_stars =
             work.call.places.clusters.is_some() && layout.spreads_results(work.call.asked.id_oid)?;
         CitusLayout::set_up_nodes()?;
@@ -38,10 +35,8 @@ pub(super) fn look_around(work: &mut CallWork) -> Result<()> {
             update::check_hashable(work)?;
         }
     }
-    if let (true, Some(in_parts)) = (first, &work.call.asked.in_parts) {
-        for server in &in_parts.servers {
-            work.call.requests.check_version(server, &work.call.extension)?;
-        }
+    for server in work.call.asked.in_parts.iter().filter(|_| first).flat_map(|of| &of.logged.servers) {
+        work.call.requests.check_version(server, &work.call.extension)?;
     }
     let Some(log) = &work.log else { return Ok(()) };
     if log.call.is_none() {
@@ -53,11 +48,11 @@ pub(super) fn look_around(work: &mut CallWork) -> Result<()> {
     if work.call.asked.is_update() {
         return look_for_update(work);
     }
-    let is_ours = is_of_this_call(work, log)?;
+    let is_ours = is_of_this_call(work, log);
     let is_resumed = first && work.call.arguments.others.resume == Some(true);
     let made = is_resumed && log.is_finished && is_ours && outcome::is_made(work)?;
     let (log_state, left) = if log.is_finished {
-        (LogState::Finished, spread.is_left()?)
+        (LogState::Finished, !spread.existing()?.is_empty())
     } else if is_ours && (!first || goes_on(work, log)) {
         (LogState::Ours(log.progress.clone()), true)
     } else {
@@ -78,48 +73,41 @@ pub(super) fn look_around(work: &mut CallWork) -> Result<()> {
 /// Finds out whether a call that brings a result up to date can go on with what was kept.
 fn look_for_update(work: &mut CallWork) -> Result<()> {
     let first = work.state.call.first;
-    let Some((log, (_, known), asked)) = work
-        .log
-        .as_ref()
-        .and_then(|log| Some((log, log.call.as_ref()?)))
-        .zip(arguments(work)?)
-        .map(|((log, call), asked)| (log, call, asked))
-    else {
+    let Some((log, (_, known))) = work.log.as_ref().and_then(|log| Some((log, log.call.as_ref()?))) else {
         return Ok(());
     };
     // The result is that of the log, which says so.
     work.state.taken = work.state.taken && known.update.is_none();
-    let is_ours = !first
-        || (work.call.arguments.others.resume != Some(false) && update::is_kept(work, log, known, &asked)?);
-    let is_finished = log.is_finished;
-    let (found, left) = if is_ours && is_finished {
-        (LogState::Finished, true)
-    } else if is_ours {
-        if first && let Some((read, _)) = &log.read {
-            let name = work.call.arguments.name();
-            pgrx::notice!(
-                "{name}: goes on with the documents as they were seen at {read}; call it again for later changes"
-            );
-        }
-        (LogState::Ours(log.progress.clone()), true)
-    } else {
-        (LogState::Other, true)
+    let is_ours =
+        !first || (work.call.arguments.others.resume != Some(false) && update::is_kept(work, log, known)?);
+    if first
+        && is_ours
+        && !log.is_finished
+        && let Some((read, _)) = &log.read
+    {
+        let name = work.call.arguments.name();
+        pgrx::notice!(
+            "{name}: goes on with the documents as they were seen at {read}; call it again for later changes"
+        );
+    }
+    let found = match is_ours {
+        true if log.is_finished => LogState::Finished,
+        true => LogState::Ours(log.progress.clone()),
+        false => LogState::Other,
     };
-    (work.state.log, work.state.left) = (found, left);
+    (work.state.log, work.state.left) = (found, true);
     Ok(())
 }
 
 /// Reports whether a log is that of a call with the same parameters.
-fn is_of_this_call(work: &CallWork, log: &LogTable) -> Result<bool> {
-    Ok(log.call.as_ref().map(|(_, known)| known) == arguments(work)?.as_ref())
+fn is_of_this_call(work: &CallWork, log: &LogTable) -> bool {
+    let asked = work.call.asked.in_parts.as_ref().map(|of| &of.logged);
+    log.call.as_ref().map(|(_, known)| known) == asked
 }
 
 /// Reports whether a call with the same parameters was finished.
-pub(super) fn was_finished(work: &CallWork) -> Result<bool> {
-    let Some(log) = work.log.as_ref().filter(|log| log.is_finished && log.call.is_some()) else {
-        return Ok(false);
-    };
-    is_of_this_call(work, log)
+pub(super) fn was_finished(work: &CallWork) -> bool {
+    work.log.as_ref().is_some_and(|log| log.is_finished && log.call.is_some() && is_of_this_call(work, log))
 }
 
 /// Reports whether a call continues the work of an earlier call, and tells the caller when the
@@ -141,21 +129,4 @@ fn goes_on(work: &CallWork, log: &LogTable) -> bool {
         pgrx::notice!("{name}: begins anew, and not with the documents as they were read at {read}{why}");
     }
     goes_on
-}
-
-/// Returns the parameters of the call for the log, or None if the join is not made in parts.
-pub(super) fn arguments(work: &CallWork) -> Result<Option<LoggedArguments>> {
-    let Some(in_parts) = &work.call.asked.in_parts else { return Ok(None) };
-    let InParts { documents, carried, parts, servers, citus, update, .. } = in_parts;
-    Ok(Some(LoggedArguments {
-        docs: work.call.asked.docs.to_u32(),
-        documents: documents.query(),
-        carried: carried.clone(),
-        parts: *parts,
-        ids: work.call.asked.id.clone(),
-        pairs: work.call.places.pairs.qualified()?,
-        servers: servers.clone(),
-        citus: citus.clone(),
-        update: update.then(|| version::LIBRARY.to_owned()),
-    }))
 }

@@ -7,55 +7,39 @@
 //! arguments, [`method`] how their method is made in parts, [`documents`] the parameters of
 //! statements, [`place`] the names of tables to make, [`log`] the log next to the result.
 //!
-//! [`spread`] are the working tables, [`kept`] those that bring a finished result up to date
-//! ([`update`]). They are spread over [`nodes`]: [`servers`] of postgres_fdw, or the nodes that
-//! Citus has by its [`layout`], or none. [`tables`] makes and fills them, and the [`statements`]
-//! that fill a table have a file for each table. If the documents are on this server, sessions
-//! share the work by taking [`parts`]; parts that other nodes join are taken in [`groups`].
-//! [`outcome`] makes the tables that the caller named.
+//! The working [`tables`] are spread over the [`nodes`]: over servers of postgres_fdw, over the
+//! nodes of Citus, or in parts on this server. The [`statements`] that fill a table have a file of
+//! its name: how a part is joined is in `statements/candidates.rs`, and how the statement reaches a
+//! part on another server in `nodes/mod.rs`. [`update`] brings a finished result up to date by the
+//! tables that are kept. If the documents are on this server, sessions share the work by taking
+//! [`parts`]; parts that other nodes join are taken in [`groups`]. [`outcome`] makes the tables
+//! that the caller named.
 //!
-//! [`reasons`] makes the error that says why a call ends, and [`refusal`] is an error that is
-//! raised once the tables of the call are dropped. [`retry`] repeats steps that failed because of a
-//! node, and [`connection`] is a request to a server with a deadline, by [`libpq`] and the options
-//! that a [`mapping`] has. [`runs`] lists calls and what they left, by the logs that [`known_log`]
-//! reads, and [`clean`] drops it. [`estimate`] says beforehand what a call takes on each node, by
-//! [`measure`], which takes its steps on a sample.
+//! [`reasons`] makes the error that says why a call ends, [`session`] keeps it until the tables of
+//! the call are dropped, and [`retry`] repeats steps that failed because of a node. [`calls`] lists
+//! calls and drops what they left, [`estimate`] says beforehand what a call takes on each node.
 //!
 //! Work runs as the caller with `pg_catalog` as the only schema of the search path, except for
 //! reading documents, which runs like any query of the caller.
-//! Tables are found by name at each use. [`own`] accepts and locks only tables that belong to the
-//! caller and are exactly as the call made them, with their original [`columns`]: [`statements`]
-//! refer to their OIDs.
+//! Tables are found by name at each use, and [`statements`] refer to the OIDs of those that were
+//! accepted.
 
 mod arguments;
-mod clean;
-mod columns;
-mod connection;
+mod calls;
 mod documents;
 mod estimate;
 mod groups;
-mod kept;
-mod known_log;
-mod layout;
-mod libpq;
 mod limits;
 mod log;
 mod look;
-mod mapping;
-mod measure;
 mod method;
-mod near_duplicates_plan;
 mod nodes;
 mod outcome;
-mod own;
 mod parts;
 mod place;
 mod reasons;
-mod refusal;
 mod retry;
-mod runs;
-mod servers;
-mod spread;
+mod session;
 mod statements;
 mod tables;
 mod transaction;

@@ -2,13 +2,13 @@
 
 use pgrx::pg_sys::{Datum, Oid};
 
-use super::columns::{Column, Type};
-use super::layout::CitusLayout;
-use super::own::{self, OwnTable};
+use super::nodes::citus::CitusLayout;
 use super::place::TablePlace;
-use super::spread::ScratchTables;
 use super::statements::{result as statements, stars};
+use super::tables::columns::{Column, Type};
+use super::tables::own::{self, OwnTable};
 use super::work::CallWork;
+use crate::into::step::WorkingTable;
 use crate::pg::functions::clusters::warn_of_chains;
 use crate::pg::functions::near_duplicates::RunningJoin;
 use crate::pg::functions::passages;
@@ -18,11 +18,10 @@ use crate::pg::query::Query;
 use crate::pg::query::as_user::{as_user, set};
 use crate::pg::query::operators::equality;
 use crate::pg::read::pairs::{AskedPairs, PairGraph};
-use crate::pg::request::form::KeptArguments;
 use crate::pg::request::{PassageRequest, Request};
 use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::Result;
-use crate::pg::server::set_returning::{RowSource as _, RowStore};
+use crate::pg::server::set_returning::{RowSource, RowStore};
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::clusters::Clustering;
 
@@ -99,10 +98,14 @@ impl Made {
             (Some(layout), Some(like)) => layout.spread_like(place, self.by, like)?,
             (None, _) => {}
         }
-        self.open(work, place, has_key)
+        self.open_as(work, place, has_key)
     }
 
-    fn open(&self, work: &CallWork, place: &TablePlace, has_key: bool) -> Result<OwnTable> {
+    fn open(&self, work: &CallWork, place: &TablePlace) -> Result<OwnTable> {
+        self.open_as(work, place, has_key(work))
+    }
+
+    fn open_as(&self, work: &CallWork, place: &TablePlace, has_key: bool) -> Result<OwnTable> {
         let form = TableForm { indexes: if has_key { self.key } else { &[] }, ..own::TABLE };
         work.owned().open(place, form, self.columns)
     }
@@ -113,15 +116,15 @@ impl Made {
         &self,
         work: &CallWork,
         place: &TablePlace,
-        scratch: ScratchTables,
+        scratch: WorkingTable,
         fill: impl FnOnce(&OwnTable) -> Result<i64>,
     ) -> Result<i64> {
         if !work.is_update() || place.relation()?.is_none() {
             return fill(&self.make(work, place, None)?);
         }
-        let (old, spread) = (self.open(work, place, has_key(work))?, work.spread()?);
-        spread.drop_scratch(scratch)?;
-        let made = self.make(work, &spread.scratch(scratch), Some(&old))?;
+        let (old, spread) = (self.open(work, place)?, work.spread()?);
+        spread.drop(scratch)?;
+        let made = self.make(work, &spread.place(scratch), Some(&old))?;
         let rows = fill(&made)?;
         let eq = equality(work.call.asked.id_oid)?;
         let same = self.columns.iter().map(|&(name, of)| match of {
@@ -130,14 +133,14 @@ impl Made {
             _ => format!("f.{name} = p.{name}"),
         });
         statements::become_equal(&old, &made, &same.collect::<Vec<_>>().join(" AND "))?;
-        spread.drop_scratch(scratch)?;
+        spread.drop(scratch)?;
         Ok(rows)
     }
 }
 
 /// Returns the layout of the nodes of Citus that hold the documents.
 fn citus(work: &CallWork) -> Option<&CitusLayout> {
-    work.call.asked.in_parts.as_ref()?.citus.as_ref()
+    work.call.asked.in_parts.as_ref()?.logged.citus.as_ref()
 }
 
 /// Reports whether the tables have primary keys: Citus moves a shard while it is written to only if
@@ -151,7 +154,7 @@ fn has_key(work: &CallWork) -> bool {
 pub(super) fn make(work: &mut CallWork) -> Result<()> {
     set(c"enable_nestloop", c"off");
     let fill = |pairs: &OwnTable| statements::fill_pairs(work, pairs);
-    let rows = Made::for_work(work).put(work, &work.call.places.pairs, ScratchTables::Found, fill)?;
+    let rows = Made::for_work(work).put(work, &work.call.places.pairs, WorkingTable::Found, fill)?;
     work.state.filled = Some(rows);
     Ok(())
 }
@@ -168,29 +171,21 @@ pub(super) fn join_here(work: &mut CallWork) -> Result<()> {
     let columns: Vec<Oid> = types.oids(columns).into_iter().map(|(_, of)| of).collect();
     let passages = work.call.arguments.others.passages;
     let mut supply = |_: FunctionCall, store: &mut RowStore| {
-        if passages { passages_here(join, id, store) } else { pairs_here(join, id, store) }
+        if passages {
+            store_all(passages::RunningSearch::new(&PassageRequest::of_kept(join, id)?)?, store)
+        } else {
+            store_all(RunningJoin::new(&Request::of_kept(join, id)?)?, store)
+        }
     };
     let inserted = supplying(&columns, &mut supply, || query.run([]))?;
     work.state.filled = Some(inserted.rows as i64);
     Ok(())
 }
 
-/// Stores the pairs of `near_duplicates`, where `id` is the type of ids.
-fn pairs_here(join: &KeptArguments, id: Oid, store: &mut RowStore) -> Result<()> {
-    let request = Request::of_kept(join, id)?;
-    let mut run = RunningJoin::new(&request)?;
-    while let Some(pair) = run.next()? {
-        store.put(pair, [false; 3]);
-    }
-    Ok(())
-}
-
-/// Stores the passages of `partial_duplicates`, where `id` is the type of ids.
-fn passages_here(join: &KeptArguments, id: Oid, store: &mut RowStore) -> Result<()> {
-    let request = PassageRequest::of_kept(join, id)?;
-    let mut run = passages::RunningSearch::new(&request)?;
-    while let Some(passage) = run.next()? {
-        store.put(passage, [false; 8]);
+/// Stores rows of a function.
+fn store_all<const N: usize>(mut rows: impl RowSource<N>, store: &mut RowStore) -> Result<()> {
+    while let Some(row) = rows.next()? {
+        store.put(row, [false; N]);
     }
     Ok(())
 }
@@ -203,7 +198,7 @@ pub(super) fn is_made(work: &CallWork) -> Result<bool> {
         if place.relation()?.is_none() {
             return Ok(false);
         }
-        made.open(work, place, has_key(work))?;
+        made.open(work, place)?;
     }
     Ok(true)
 }
@@ -211,7 +206,7 @@ pub(super) fn is_made(work: &CallWork) -> Result<bool> {
 /// Makes the table of clusters, if one is wanted.
 fn make_clusters(work: &CallWork, fill: impl FnOnce(&OwnTable) -> Result<i64>) -> Result<()> {
     let Some(place) = &work.call.places.clusters else { return Ok(()) };
-    CLUSTERS.put(work, place, ScratchTables::Grouped, fill).map(|_| ())
+    CLUSTERS.put(work, place, WorkingTable::Grouped, fill).map(|_| ())
 }
 
 /// Fills the table of clusters from working tables.
@@ -222,7 +217,7 @@ pub(super) fn clusters(work: &CallWork) -> Result<()> {
 /// Fills the table of clusters from the table of pairs, which is read locally.
 pub(super) fn cluster_here(work: &CallWork) -> Result<()> {
     make_clusters(work, |clusters| {
-        let result = Made::for_work(work).open(work, &work.call.places.pairs, has_key(work))?;
+        let result = Made::for_work(work).open(work, &work.call.places.pairs)?;
         let (id, types) = (work.call.asked.id_oid, work.owned().types);
         let columns = types.sql(CLUSTERS.columns);
         let statement = statements::clusters(&work.call.extension.internal, clusters, &result, &columns);

@@ -6,15 +6,14 @@
 //! needs. A part is taken by a lock that the server releases with the transaction, even after
 //! kill -9.
 
-use std::cell::Cell;
-
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
 use super::arguments::InParts;
-use super::log::LogTable;
-use super::own::OwnTable;
+use super::log::{LogTable, LoggedArguments};
+use super::session::of_call;
 use super::statements::parts as statements;
+use super::tables::own::OwnTable;
 use super::work::{CallWork, Claimed};
 use crate::into::state::Claim;
 use crate::into::step::{LoggedStage, WorkingTable};
@@ -25,26 +24,17 @@ use crate::pg::query::as_user::as_user;
 use crate::pg::server::activity;
 use crate::pg::server::error::{Result, SqlError};
 
-/// The name of the procedure in reports.
-const NAME: &str = "near_duplicates_into";
-
 /// The number of parts in which the members are found. Each part reads all digests, so that more
 /// parts cost a session that is alone more than they save others.
 pub(super) const OF_MEMBERS: u16 = 2;
 
-thread_local! {
-    /// The call in which this session takes part: when its own call began, and the common part of
-    /// the names of working tables.
-    static JOINED: Cell<Option<(i64, u64)>> = const { Cell::new(None) };
-}
-
 /// Fails in a transaction that cannot see what other sessions commit meanwhile.
-pub(super) fn check_isolation() -> Result<()> {
+pub(super) fn check_isolation(work: &CallWork) -> Result<()> {
     // SAFETY: reads a variable of the session.
     if unsafe { pg_sys::XactIsoLevel } < pg_sys::XACT_REPEATABLE_READ as i32 {
         return Ok(());
     }
-    let message = "near_duplicates_into in parts must see what other sessions commit";
+    let message = format!("{} in parts must see what other sessions commit", work.call.arguments.name());
     Err(SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
         .hint("SET default_transaction_isolation = 'read committed'; then call it again."))
 }
@@ -63,8 +53,8 @@ pub(super) fn is_alone(work: &CallWork) -> bool {
 
 /// Checks that the call in which this session takes part was not ended by another session.
 pub(super) fn check_joined(work: &CallWork) -> Result<()> {
-    let Some((_, token)) = JOINED.get().filter(|(began, _)| *began == work.call.began) else { return Ok(()) };
-    if work.log.as_ref().and_then(number) == Some(token) {
+    let joined = of_call(work.call.began, |call| call.joined);
+    if joined.is_none() || work.log.as_ref().and_then(number) == joined {
         return Ok(());
     }
     let message =
@@ -75,7 +65,7 @@ pub(super) fn check_joined(work: &CallWork) -> Result<()> {
 
 /// Notes that this session takes part in the call of the log.
 pub(super) fn join(work: &CallWork) {
-    JOINED.set(work.log.as_ref().and_then(number).map(|token| (work.call.began, token)));
+    of_call(work.call.began, |call| call.joined = work.log.as_ref().and_then(number));
 }
 
 fn number(log: &LogTable) -> Option<u64> {
@@ -95,7 +85,7 @@ fn count_parts(work: &CallWork, table: WorkingTable) -> Result<u16> {
         WorkingTable::Sets => work.log()?.ranges.len() + 1,
         WorkingTable::Members => OF_MEMBERS.into(),
         WorkingTable::Ranks => 1,
-        _ => usize::try_from(work.in_parts()?.parts).unwrap_or(1),
+        _ => usize::try_from(work.in_parts()?.logged.parts).unwrap_or(1),
     };
     Ok(u16::try_from(parts).unwrap_or(u16::MAX))
 }
@@ -104,7 +94,7 @@ fn count_parts(work: &CallWork, table: WorkingTable) -> Result<u16> {
 /// Returns the number of the stage, too, and the parts that are done, with the number of their
 /// rows.
 pub(super) fn noted(work: &CallWork) -> Result<Option<(OwnTable, Noted)>> {
-    let Some(noted) = work.spread()?.open_parts()? else { return Ok(None) };
+    let Some(noted) = work.spread()?.find(WorkingTable::Parts)? else { return Ok(None) };
     let done = done(&noted, step(work)?)?;
     Ok(done.map(|done| (noted, done)))
 }
@@ -131,6 +121,7 @@ pub(super) fn take(work: &mut CallWork, table: WorkingTable) -> Result<()> {
         return Ok(());
     }
     let (step, parts, docs) = (step(work)?, count_parts(work, table)?, work.call.asked.docs);
+    let name = work.call.arguments.name();
     work.state.claim = Some(loop {
         pgrx::check_for_interrupts!();
         let Some((noted, Noted { done, rows })) = noted(work)? else { break Claim::Closed };
@@ -143,17 +134,17 @@ pub(super) fn take(work: &mut CallWork, table: WorkingTable) -> Result<()> {
         let claimed = |part: u16| Claimed { parts: vec![part.into()], done: all - left.len(), all };
         if let Some(&part) = left.iter().find(|&&part| LockedShare::Part(part).take(work.call.lock)) {
             // Another session may have ended it after the parts were read.
-            if statements::is_done(&noted, step, part.into()).holds()? {
+            if self::done(&noted, step)?.is_some_and(|now| now.done.contains(&part.into())) {
                 continue;
             }
             work.claimed = claimed(part);
             let done = work.claimed.done;
             let state = format!("{}, part {} of {parts}, {done} done", table.name(), part + 1);
-            activity::report(NAME, docs, &state);
+            activity::report(name, docs, &state);
             break Claim::Part { before: rows };
         }
         work.claimed = claimed(first);
-        activity::report(NAME, docs, &format!("{}, waits for other sessions", table.name()));
+        activity::report(name, docs, &format!("{}, waits for other sessions", table.name()));
         break Claim::Busy;
     });
     Ok(())
@@ -178,7 +169,8 @@ pub(super) fn numbers(array: &str) -> Vec<i64> {
 /// Notes that the tables of the next stage are made, and that no part of it is done.
 pub(super) fn open(work: &CallWork) -> Result<()> {
     let step = step(work)?;
-    let noted = work.spread()?.make_parts()?;
+    let spread = work.spread()?;
+    let noted = spread.find(WorkingTable::Parts)?.map_or_else(|| spread.made(WorkingTable::Parts), Ok)?;
     statements::forget_parts(&noted, step).run()?;
     statements::note_part(&noted, step, statements::OPEN, 0).run().map(|_| ())
 }
@@ -192,7 +184,7 @@ pub(super) fn note(work: &CallWork) -> Result<()> {
     };
     let (step, rows) = (step(work)?, work.state.filled.unwrap_or_default());
     let Claimed { parts, done, all } = &work.claimed;
-    if let Some(noted) = work.spread()?.open_parts()? {
+    if let Some(noted) = work.spread()?.find(WorkingTable::Parts)? {
         for (n, &part) in parts.iter().enumerate() {
             let rows = if n == 0 { rows } else { 0 };
             statements::note_part(&noted, step, part, rows).run()?;
@@ -217,7 +209,7 @@ pub(super) fn wait(work: &mut CallWork) {
 
 /// Forgets the parts that are done after the first `keep` steps.
 pub(super) fn forget(work: &CallWork, keep: usize) -> Result<()> {
-    match work.spread()?.open_parts()? {
+    match work.spread()?.find(WorkingTable::Parts)? {
         Some(noted) => statements::forget_parts(&noted, keep as i64 + 1).run().map(|_| ()),
         None => Ok(()),
     }
@@ -227,7 +219,7 @@ pub(super) fn forget(work: &CallWork, keep: usize) -> Result<()> {
 /// There is one range if the ids are no integer key. The documents are read like in any query of
 /// the caller.
 pub(super) fn ranges(work: &CallWork) -> Result<Vec<i64>> {
-    let InParts { documents, key, parts, .. } = work.in_parts()?;
+    let InParts { documents, key, logged: LoggedArguments { parts, .. }, .. } = work.in_parts()?;
     let Some(key) = key else { return Ok(Vec::new()) };
     if *parts < 2 {
         return Ok(Vec::new());

@@ -1,12 +1,11 @@
 //! Names of tables that are to be made.
 
-use std::ffi::CStr;
-
 use pgrx::PgSqlErrorCode;
-use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::pg_sys::{self, Oid};
 
 use crate::pg::procedure::catalog::relation_named;
 use crate::pg::procedure::session_lock::SessionLock;
+use crate::pg::procedure::table::{may_create_in, may_use};
 use crate::pg::query::names::quote_identifier;
 use crate::pg::request::example::literal;
 use crate::pg::server::encoding::{self, c_string};
@@ -103,17 +102,7 @@ impl TablePlace {
 
     /// Fails if a role may not make tables in the schema.
     pub(super) fn check_right(&self, role: Oid) -> Result<()> {
-        let has = |right: &CStr| {
-            // SAFETY: a function of the server that takes these types and returns a bool.
-            unsafe {
-                let right = Datum::from(pg_sys::cstring_to_text(right.as_ptr()));
-                let function = pg_sys::F_HAS_SCHEMA_PRIVILEGE_OID_OID_TEXT.into();
-                let (role, namespace) = (role.into(), self.namespace.into());
-                pg_sys::OidFunctionCall3Coll(function, pg_sys::InvalidOid, role, namespace, right).value()
-                    != 0
-            }
-        };
-        if has(c"CREATE") && has(c"USAGE") {
+        if may_create_in(self.namespace, role) && may_use(self.namespace, role) {
             return Ok(());
         }
         let message = format!("permission denied for schema {}", self.schema);
@@ -166,9 +155,9 @@ pub(super) fn taken(place: &TablePlace) -> Result<(PgSqlErrorCode, String, Strin
     Ok((PgSqlErrorCode::ERRCODE_DUPLICATE_TABLE, message, format!("DROP TABLE {name}; or name another one.")))
 }
 
-/// Returns the beginning of a call that works, for hints.
-pub(super) fn such_as(procedure: &str, docs: &str) -> String {
+/// Returns a call that works, with further arguments that follow a comma, for hints.
+pub(super) fn such_as(procedure: &str, docs: &str, more: &str) -> String {
     let (threshold, table) =
         if procedure == "partial_duplicates_into" { (0.9, "docs_passages") } else { (0.8, "docs_pairs") };
-    format!("CALL {procedure}({}, {threshold}, '{table}');", literal(docs))
+    format!("CALL {procedure}({}, {threshold}, '{table}'{more});", literal(docs))
 }

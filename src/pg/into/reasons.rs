@@ -4,7 +4,7 @@ use pgrx::PgSqlErrorCode;
 
 use super::look::was_finished;
 use super::place::taken;
-use super::refusal::Why;
+use super::session::Why;
 use super::work::CallWork;
 use crate::into::step::RefusalReason;
 use crate::pg::request::example::literal;
@@ -34,7 +34,7 @@ pub(super) fn reason(work: &CallWork, why: RefusalReason) -> Result<Why> {
             let (code, message, hint) =
                 taken(clusters.filter(|_| !result).unwrap_or(&work.call.places.pairs))?;
             let accept =
-                if was_finished(work)? { " The same call made it: resume => true accepts it." } else { "" };
+                if was_finished(work) { " The same call made it: resume => true accepts it." } else { "" };
             (code, message, hint + accept)
         }
         RefusalReason::NullId => (

@@ -3,17 +3,17 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys;
 
-use super::arguments::{InParts, JoinArguments, OutputTables};
-use super::log::{LogTable, StageDetails};
-use super::look::{arguments, look_around};
+use super::arguments::{JoinArguments, OutputTables};
+use super::log::{LogTable, LoggedArguments, StageDetails};
+use super::look::look_around;
 use super::nodes::Nodes;
-use super::refusal::{self, PendingTask};
-use super::servers::Requests;
+use super::nodes::servers::Requests;
+use super::session::{CallSession, PendingTask, of_call};
 use super::statements::{members, result, seen, sets, stars};
 use super::work::{CallWork, Claimed, IntoCall};
 use super::{groups, outcome, parts, reasons, retry, tables};
 use crate::into::plan::plan;
-use crate::into::state::{self, CallFacts, LogState, rounds};
+use crate::into::state::{self, CallFacts, LogState, SetSizes, rounds};
 use crate::into::step::{CallStep, End, LoggedStage, RefusalReason, WorkingTable};
 use crate::pg::procedure::transaction::{self, Transaction};
 use crate::pg::query::as_user::{Extension, as_user};
@@ -33,8 +33,8 @@ sql_function! {
 
 fn step(call: FunctionCall) -> Result<&'static str> {
     let began = call.datum(4).map_or(0, |began| began.value() as i64);
-    let (arguments, shown) = retry::open_call(call, !retry::is_checked(began))?;
-    let refused = match refusal::left(began) {
+    let (arguments, shown) = retry::open_call(call, !of_call(began, |call| call.is_checked))?;
+    let refused = match of_call(began, CallSession::left) {
         PendingTask::Raise(error) => return Err(error),
         PendingTask::Drop => true,
         PendingTask::Nothing => false,
@@ -44,20 +44,21 @@ fn step(call: FunctionCall) -> Result<&'static str> {
     let places = OutputTables::new(&arguments, caller, &shown)?;
     let lock = places.log.lock();
     // A transaction that failed has released the lock.
-    let first = !lock.is_held_since(began) && !retry::has_begun(began);
-    pause(if first { 0.0 } else { arguments.limits.pause }.max(retry::pause(began)));
+    let (has_begun, after_failure) = of_call(began, |call| (call.has_begun, std::mem::take(&mut call.pause)));
+    let first = !lock.is_held_since(began) && !has_begun;
+    pause(if first { 0.0 } else { arguments.limits.pause }.max(after_failure));
     let extension = Extension::from_call(call)?;
     extension.check_version(arguments.name())?;
     let asked = JoinArguments::new(&arguments, &extension, caller, &places.pairs)?;
-    let nodes = asked.in_parts.as_ref().map(InParts::nodes);
+    let nodes = asked.in_parts.as_ref().map(|of| of.logged.nodes());
     let is_shared = nodes.is_some_and(Nodes::are_shared);
     if !(if is_shared { lock.join(began) } else { lock.take(began) }) {
         let message = format!("another session is making {}", places.pairs.qualified()?);
         return Err(SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_IN_USE, message)
             .hint("Name another table for the pairs, or wait until it is made."));
     }
-    let _limit = retry::limit(nodes, arguments.limits);
-    let requests = Requests::default();
+    let _limit = retry::limit(began, nodes, arguments.limits);
+    let requests = Requests::of_call(arguments.name());
     let call = IntoCall { arguments, extension, caller, asked, places, requests, began, lock };
     let mut work = begin(call, first)?;
     work.state.refused = refused;
@@ -108,7 +109,7 @@ fn tell(work: &CallWork) -> Result<()> {
 
 /// Reads the initial state.
 fn begin(call: IntoCall, first: bool) -> Result<CallWork> {
-    let (asked, in_parts) = (&call.asked, call.asked.in_parts.as_ref());
+    let (asked, in_parts) = (&call.asked, call.asked.in_parts.as_ref().map(|of| &of.logged));
     let shared = in_parts.is_some_and(|in_parts| in_parts.nodes().are_shared());
     let state = state::CallRequest {
         in_parts: in_parts.is_some(),
@@ -119,7 +120,7 @@ fn begin(call: IntoCall, first: bool) -> Result<CallWork> {
         max_pairs: asked.max_pairs.filter(|_| in_parts.is_some()),
         clusters: call.places.clusters.is_some(),
         by_stars: false,
-        compares_by_ranks: in_parts.is_some_and(InParts::compares_by_ranks),
+        compares_by_ranks: in_parts.is_some_and(LoggedArguments::compares_by_ranks),
         allowance: i64::try_from(settings::memory()).unwrap_or(i64::MAX),
     };
     let (caller, state) = (call.caller, CallFacts::new(state, LogState::None));
@@ -135,7 +136,7 @@ fn begin(call: IntoCall, first: bool) -> Result<CallWork> {
         state,
     };
     if shared {
-        parts::check_isolation()?;
+        parts::check_isolation(&work)?;
         parts::take_turn(&mut work);
     }
     as_user(caller, || look_around(&mut work))?;
@@ -146,7 +147,7 @@ fn begin(call: IntoCall, first: bool) -> Result<CallWork> {
 /// documents, or None if there are no shards.
 fn moved(work: &CallWork) -> Option<(i64, i64)> {
     let log = work.log.as_ref()?;
-    work.call.asked.in_parts.as_ref()?.citus.as_ref()?;
+    work.call.asked.in_parts.as_ref()?.logged.citus.as_ref()?;
     Some((log.moved.saturating_add(work.moved), log.progress.expected(WorkingTable::Sets)))
 }
 
@@ -164,86 +165,89 @@ impl Transaction for CallWork {
     }
 
     fn carry_out(&mut self, step: CallStep) -> Result<Option<End>> {
+        let caller = self.call.caller;
         match step {
             CallStep::Done(end) => return Ok(Some(end)),
             // Documents are read like in any query of the caller.
-            CallStep::Fill(WorkingTable::Sets) => sets::read(self).map(|rows| self.state.filled = Some(rows)),
-            CallStep::Fill(WorkingTable::Seen) => seen::see(self).map(|rows| self.state.filled = Some(rows)),
-            CallStep::JoinHere => outcome::join_here(self),
+            CallStep::Fill(WorkingTable::Sets) => self.state.filled = Some(sets::read(self)?),
+            CallStep::Fill(WorkingTable::Seen) => self.state.filled = Some(seen::see(self)?),
+            CallStep::JoinHere => outcome::join_here(self)?,
             CallStep::TakeLog => {
                 let ranges = if self.state.call.shared { parts::ranges(self)? } else { Vec::new() };
-                as_caller(self, |work| take_log(work, ranges))
+                as_user(caller, || take_log(self, ranges))?;
             }
-            CallStep::DropTables => as_caller(self, |work| {
-                let is_kept = work.is_update() && work.state.log == LogState::Finished;
-                let spread = work.spread()?;
-                spread.drop_all_but(if is_kept { spread.kept() } else { &[] })?;
-                settle(work);
-                Ok(())
-            }),
-            CallStep::BeginUpdate => as_caller(self, |work| work.log()?.begin_update()),
-            CallStep::DropLog => as_caller(self, |work| {
-                work.log.as_ref().map_or(Ok(()), LogTable::drop)?;
-                settle(work);
-                Ok(())
-            }),
-            CallStep::Count(table) => as_caller(self, |work| tables::count(work, table)),
-            CallStep::TakePart(_) if self.state.call.by_groups => as_caller(self, groups::take),
-            CallStep::TakePart(table) => as_caller(self, |work| parts::take(work, table)),
-            CallStep::Open => as_caller(self, |work| parts::open(work)),
-            CallStep::LogPart => as_caller(self, |work| parts::note(work)),
-            CallStep::Wait => as_caller(self, |work| {
-                parts::wait(work);
-                Ok(())
-            }),
-            CallStep::Forget { keep } => as_caller(self, |work| {
-                parts::forget(work, keep)?;
-                pgrx::notice!(
-                    "{}: a server has lost rows of working tables, so these are made again",
-                    work.call.arguments.name()
-                );
-                work.log()?.forget(keep)
-            }),
-            CallStep::Make(table) => as_caller(self, |work| tables::make(work, table)),
-            CallStep::Fill(table) => as_caller(self, |work| tables::fill(work, table)),
-            CallStep::CheckIds => as_caller(self, sets::check_ids),
-            CallStep::Measure => as_caller(self, sets::measure),
-            CallStep::CountEqual => as_caller(self, members::count_pairs),
-            CallStep::CountPairs => as_caller(self, result::count_pairs),
-            CallStep::MakeResult => as_caller(self, outcome::make),
-            CallStep::CountUnsettled => as_caller(self, stars::count_unsettled),
-            CallStep::MakeClusters => as_caller(self, |work| outcome::clusters(work)),
-            CallStep::ClusterHere => as_caller(self, |work| outcome::cluster_here(work)),
-            CallStep::Log(stage) => as_caller(self, |work| log(work, stage)),
-            CallStep::Refuse(why) => as_caller(self, |work| {
-                let reason = reasons::reason(work, why)?;
-                // Nothing is dropped of what is kept.
-                if work.state.call.update {
-                    return Err(SqlError::new(reason.0, reason.1).hint(reason.2));
-                }
-                refusal::remember(work.call.began, reason, why == RefusalReason::Taken);
-                Ok(())
-            }),
-        }?;
+            step => as_user(caller, || as_caller(self, step))?,
+        }
         Ok(None)
     }
 }
 
-/// Carries out a step as the caller, with settings that last as long as the step.
-fn as_caller(work: &mut CallWork, step: impl FnOnce(&mut CallWork) -> Result<()>) -> Result<()> {
-    as_user(work.call.caller, || step(work))
+/// Carries out a step that runs as the caller, with settings that last as long as the step.
+fn as_caller(work: &mut CallWork, step: CallStep) -> Result<()> {
+    match step {
+        CallStep::DropTables => {
+            let is_kept = work.is_update() && work.state.log == LogState::Finished;
+            let spread = work.spread()?;
+            spread.drop_all_but(if is_kept { spread.kept() } else { &[] })?;
+            settle(work);
+            Ok(())
+        }
+        CallStep::BeginUpdate => work.log()?.begin_update(),
+        CallStep::DropLog => {
+            work.log.as_ref().map_or(Ok(()), LogTable::drop)?;
+            settle(work);
+            Ok(())
+        }
+        CallStep::Count(table) => tables::count(work, table),
+        CallStep::TakePart(_) if work.state.call.by_groups => groups::take(work),
+        CallStep::TakePart(table) => parts::take(work, table),
+        CallStep::Open => parts::open(work),
+        CallStep::LogPart => parts::note(work),
+        CallStep::Wait => {
+            parts::wait(work);
+            Ok(())
+        }
+        CallStep::Forget { keep } => {
+            parts::forget(work, keep)?;
+            pgrx::notice!(
+                "{}: a server has lost rows of working tables, so these are made again",
+                work.call.arguments.name()
+            );
+            work.log()?.forget(keep)
+        }
+        CallStep::Make(table) => tables::make(work, table),
+        CallStep::CheckIds => sets::check_ids(work),
+        CallStep::Measure => sets::measure(work),
+        CallStep::CountEqual => members::count_pairs(work),
+        CallStep::CountPairs => result::count_pairs(work),
+        CallStep::MakeResult => outcome::make(work),
+        CallStep::CountUnsettled => stars::count_unsettled(work),
+        CallStep::MakeClusters => outcome::clusters(work),
+        CallStep::ClusterHere => outcome::cluster_here(work),
+        CallStep::Log(stage) => log(work, stage),
+        CallStep::Refuse(why) => {
+            let reason = reasons::reason(work, why)?;
+            // Nothing is dropped of what is kept.
+            if work.state.call.update {
+                return Err(SqlError::new(reason.0, reason.1).hint(reason.2));
+            }
+            of_call(work.call.began, |call| call.refuse(reason, why == RefusalReason::Taken));
+            Ok(())
+        }
+        CallStep::Fill(table) => tables::fill(work, table),
+        CallStep::Done(_) | CallStep::JoinHere | CallStep::TakeLog => Ok(()),
+    }
 }
 
 /// Records that the tables of the call are dropped, if this was the purpose of the transaction.
 fn settle(work: &CallWork) {
     if work.state.refused {
-        refusal::settle();
+        of_call(work.call.began, CallSession::settle);
     }
 }
 
 /// Makes the log, with a new name for working tables.
 fn take_log(work: &CallWork, ranges: Vec<i64>) -> Result<()> {
-    let Some(arguments) = arguments(work)? else { return Ok(()) };
     // SAFETY: a function of the server without arguments, and the 16 bytes that it made.
     let random = unsafe {
         let uuid = pg_sys::OidFunctionCall0Coll(pg_sys::F_GEN_RANDOM_UUID.into(), pg_sys::InvalidOid);
@@ -251,7 +255,7 @@ fn take_log(work: &CallWork, ranges: Vec<i64>) -> Result<()> {
     };
     // These bytes come before the ones that contain the version of the UUID.
     let token: String = random[..6].iter().map(|byte| format!("{byte:02x}")).collect();
-    LogTable::create(&work.call.places.log, work.call.caller, &token, ranges, arguments)
+    LogTable::create(&work.call.places.log, work.call.caller, &token, ranges, work.in_parts()?.logged.clone())
 }
 
 /// Writes the finished work to the log, and tells the caller.
@@ -259,6 +263,7 @@ fn log(work: &CallWork, stage: LoggedStage) -> Result<()> {
     let (log, state) = (work.log()?, &work.state);
     let rows = state.filled.unwrap_or_default();
     let sizes = state.sizes.filter(|_| stage == LoggedStage::Table(WorkingTable::Sets));
+    let SetSizes { bytes, largest } = sizes.unwrap_or_default();
     let rounds = match stage {
         LoggedStage::Table(WorkingTable::Candidates) if state.call.shared => 1,
         LoggedStage::Table(WorkingTable::Candidates) => {
@@ -272,8 +277,8 @@ fn log(work: &CallWork, stage: LoggedStage) -> Result<()> {
         }
         _ => 0,
     };
-    let (step, name) =
-        log.write(stage, rows, StageDetails::new(sizes, rounds, work.moved, state.unsettled))?;
+    let details = StageDetails { bytes, largest, rounds, moved: work.moved, unsettled: state.unsettled };
+    let (step, name) = log.write(stage, rows, details)?;
     let moved = if work.moved > 0 { format!(", {} bytes", work.moved) } else { String::new() };
     let unsettled = state.unsettled.map(|numbers| format!(", {numbers} sets to settle")).unwrap_or_default();
     let procedure = work.call.arguments.name();

@@ -19,13 +19,8 @@ use crate::pg::server::error::{Result, SqlError};
 
 /// Reports whether the kept tables of a log are all there, and most of their sets are those of
 /// documents. If not, says why all is made from scratch.
-pub(super) fn is_kept(
-    work: &CallWork,
-    log: &LogTable,
-    known: &LoggedArguments,
-    asked: &LoggedArguments,
-) -> Result<bool> {
-    let (spread, name) = (work.spread()?, work.call.arguments.name());
+pub(super) fn is_kept(work: &CallWork, log: &LogTable, known: &LoggedArguments) -> Result<bool> {
+    let (spread, name, asked) = (work.spread()?, work.call.arguments.name(), &work.in_parts()?.logged);
     let from_scratch = |why: &str| {
         pgrx::notice!("{name}: {} is made anew: {why}", known.pairs);
         Ok(false)

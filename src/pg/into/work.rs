@@ -5,14 +5,15 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Oid;
 
 use super::arguments::{CallArguments, InParts, JoinArguments, OutputTables};
-use super::columns::Types;
-use super::log::LogTable;
+use super::log::{LogTable, LoggedArguments};
 use super::nodes::Nodes;
-use super::own::{OwnTable, Owned};
-use super::servers::Requests;
-use super::spread::SpreadTables;
+use super::nodes::servers::Requests;
 use super::statements::definitions::first_number;
 use super::statements::join::JoinStatements;
+use super::statements::on;
+use super::tables::columns::Types;
+use super::tables::own::{OwnTable, Owned};
+use super::tables::spread::SpreadTables;
 use crate::into::state::CallFacts;
 use crate::into::step::WorkingTable;
 use crate::pg::procedure::part_lock::LockedShare;
@@ -107,8 +108,8 @@ pub(super) fn not_here(table: WorkingTable) -> SqlError {
 impl CallWork {
     /// Returns the working tables of the call in the log.
     pub(super) fn spread(&self) -> Result<SpreadTables<'_>> {
-        let call = self.log.as_ref().and_then(|log| log.call.as_ref());
-        let (token, arguments) = call.ok_or_else(nothing)?;
+        let LogTable { call, progress, .. } = self.log()?;
+        let (token, arguments) = call.as_ref().ok_or_else(nothing)?;
         Ok(SpreadTables {
             home: &self.call.places.pairs,
             token,
@@ -117,6 +118,8 @@ impl CallWork {
             update: arguments.update.is_some(),
             members_have_sets: arguments.members_have_sets(),
             owned: self.owned(),
+            parts: arguments.parts,
+            fetched: progress.sizes.rows_a_fetch(progress.expected(WorkingTable::Sets)),
         })
     }
 
@@ -130,6 +133,16 @@ impl CallWork {
         let spread = self.spread()?;
         let opened = tables.into_iter().map(|table| spread.open(table)).collect::<Result<Vec<OwnTable>>>()?;
         opened.try_into().map_err(|_| nothing())
+    }
+
+    /// Makes a statement on working tables, of which each is opened as the call made it.
+    pub(super) fn on<const N: usize>(
+        &self,
+        tables: [WorkingTable; N],
+        sql: impl FnOnce([&OwnTable; N]) -> String,
+    ) -> Result<Statement> {
+        let tables = self.open(tables)?;
+        Ok(on(tables.each_ref(), sql(tables.each_ref())))
     }
 
     /// Returns the owner of the call's tables, and the types of their columns.
@@ -163,7 +176,7 @@ impl CallWork {
     /// Returns the parts of statements that describe the join. Documents that are known make no new
     /// candidates with each other.
     pub(super) fn join(&self) -> Result<JoinStatements> {
-        let InParts { parts, carried, .. } = self.in_parts()?;
+        let LoggedArguments { parts, carried, .. } = &self.in_parts()?.logged;
         let join = JoinStatements::new(&self.call.extension.internal, *parts, carried);
         let by_numbers = self.is_update() && self.nodes()?.citus().is_none();
         Ok(JoinStatements { known_before: by_numbers.then(|| self.first_new()).transpose()?, ..join })

@@ -213,10 +213,8 @@ impl Settings {
             options: self.options.clone(),
             shingle: self.shingle,
             multiset: self.multiset,
-            max_pairs: None,
-            min_sentences: None,
-            extend: None,
             texts: texts.into_iter().filter_map(|(name, text)| Some((name, text.clone()?))).collect(),
+            ..KeptArguments::default()
         }
     }
 

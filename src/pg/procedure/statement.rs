@@ -90,6 +90,12 @@ impl Statement {
             .map_err(|error| SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, error.to_string()))
     }
 
+    /// Runs a statement that returns a row of bigints; a NULL is 0.
+    pub(crate) fn numbers<const N: usize>(&self) -> Result<[i64; N]> {
+        let row = self.row([pg_sys::INT8OID; N])?.unwrap_or([None; N]);
+        Ok(row.map(|value| value.map_or(0, |value| value.value() as i64)))
+    }
+
     /// Runs a statement that returns one bigint or none.
     pub(crate) fn number(&self) -> Result<Option<i64>> {
         let [value] = self.row([pg_sys::INT8OID])?.unwrap_or_default();

@@ -226,13 +226,17 @@ impl Table {
 
 /// Reports whether an owner can insert rows into a table. Owners can revoke their own rights.
 fn may_insert(table: Oid, schema: Oid, owner: Oid) -> bool {
-    has_right(pg_sys::F_HAS_TABLE_PRIVILEGE_OID_OID_TEXT, owner, table, c"INSERT")
-        && has_right(pg_sys::F_HAS_SCHEMA_PRIVILEGE_OID_OID_TEXT, owner, schema, c"USAGE")
+    has_right(pg_sys::F_HAS_TABLE_PRIVILEGE_OID_OID_TEXT, owner, table, c"INSERT") && may_use(schema, owner)
 }
 
 /// Reports whether a role can create tables in a schema.
 pub(crate) fn may_create_in(schema: Oid, role: Oid) -> bool {
     has_right(pg_sys::F_HAS_SCHEMA_PRIVILEGE_OID_OID_TEXT, role, schema, c"CREATE")
+}
+
+/// Reports whether a role can name what is in a schema.
+pub(crate) fn may_use(schema: Oid, role: Oid) -> bool {
+    has_right(pg_sys::F_HAS_SCHEMA_PRIVILEGE_OID_OID_TEXT, role, schema, c"USAGE")
 }
 
 /// Calls a function of the server that reports whether a role has a right to an object.

@@ -223,7 +223,7 @@ impl FunctionForm {
 
 /// Arguments for `near_duplicates` or `partial_duplicates` that do not come from a call of this
 /// function: a job has stored them, or `near_duplicates_into` passes them on.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct KeptArguments {
     /// The relation.
     pub docs: pg_sys::Oid,

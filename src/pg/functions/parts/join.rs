@@ -6,7 +6,6 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
 use super::{DOING, EXAMPLE, KnownMethod, method};
-use crate::pg::query::decode::elements;
 use crate::pg::server::aggregate;
 use crate::pg::server::call::{FunctionCall, is_null, sql_function};
 use crate::pg::server::error::{Result, SqlError};
@@ -141,24 +140,35 @@ sql_function! {
     /// `neardup_part_candidates(bigint[]) → (left_id, right_id)`
     neardup_part_candidates, pg_finfo_neardup_part_candidates, within Arguments, |call| {
         let Some(array) = call.datum(0) else { return Ok(call.give::<i32>(None)) };
-        // SAFETY: our SQL declares an array; its elements live as long as the call.
-        let ids = unsafe {
-            let plain: *mut pg_sys::ArrayType = pg_sys::pg_detoast_datum(array.cast_mut_ptr()).cast();
-            elements(plain.into(), (*plain).elemtype)?
-        };
-        if !ids.len().is_multiple_of(2) {
+        // SAFETY: our SQL declares an array of bigints, which lives as long as the call.
+        let ids = unsafe { numbers(pg_sys::pg_detoast_datum(array.cast_mut_ptr()).cast()) };
+        let ids = ids.ok_or_else(|| is_null("ids").hint(EXAMPLE))?;
+        let (pairs, []) = ids.as_chunks() else {
             let message = format!("{} numbers are no whole number of pairs", ids.len());
             return Err(SqlError::parameter(message).hint(EXAMPLE));
-        }
-        set_returning::all(call, ListedCandidates { ids, next: 0 })
+        };
+        set_returning::all(call, ListedCandidates(pairs))
     }
 }
 
-/// The candidates of a list of numbers.
-struct ListedCandidates {
-    ids: Vec<Datum>,
-    next: usize,
+/// Returns the numbers of an array where they are, or `None` if it can have NULL.
+///
+/// # Safety
+/// An array of bigints, which lives as long as the call, as the numbers then do.
+unsafe fn numbers(array: *const pg_sys::ArrayType) -> Option<&'static [i64]> {
+    // SAFETY: the lengths follow the header, then the lower bounds, then the elements, aligned to 8
+    // bytes (utils/array.h).
+    unsafe {
+        let (dimensions, lengths) = ((*array).ndim, array.add(1).cast::<i32>());
+        let header = size_of::<pg_sys::ArrayType>() + 2 * size_of::<i32>() * dimensions as usize;
+        let elements = array.byte_add(header.next_multiple_of(align_of::<i64>())).cast::<i64>();
+        let count = pg_sys::ArrayGetNItems(dimensions, lengths) as usize;
+        ((*array).dataoffset == 0).then(|| std::slice::from_raw_parts(elements, count))
+    }
 }
+
+/// The candidates of a list of pairs of numbers.
+struct ListedCandidates(&'static [[i64; 2]]);
 
 impl RowSource<2> for ListedCandidates {
     fn columns(&self) -> [&'static str; 2] {
@@ -166,8 +176,8 @@ impl RowSource<2> for ListedCandidates {
     }
 
     fn next(&mut self) -> Result<Option<[Datum; 2]>> {
-        let pair = self.ids.get(self.next..self.next + 2).map(|ids| [ids[0], ids[1]]);
-        self.next += 2;
-        Ok(pair)
+        let Some((pair, rest)) = self.0.split_first() else { return Ok(None) };
+        self.0 = rest;
+        Ok(Some(pair.map(Datum::from)))
     }
 }

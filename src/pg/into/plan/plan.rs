@@ -8,28 +8,26 @@ const MORE: CallStep = CallStep::Done(End::More);
 /// Returns the next steps: up to the first step that reports facts on which the further steps
 /// depend, or up to the end of the transaction.
 pub fn plan(state: &CallFacts) -> Vec<CallStep> {
-    let drop_tables = state.left.then_some(CallStep::DropTables);
     if state.call.update {
         return update(state);
     }
+    let dropping = |steps: &[CallStep]| -> Vec<CallStep> {
+        state.left.then_some(CallStep::DropTables).into_iter().chain(steps.iter().copied()).collect()
+    };
     if state.refused {
-        return drop_tables.into_iter().chain([CallStep::DropLog, MORE]).collect();
+        return dropping(&[CallStep::DropLog, MORE]);
     }
     if state.call.first && state.made {
-        return drop_tables.into_iter().chain([CallStep::Done(End::Ended)]).collect();
+        return dropping(&[CallStep::Done(End::Ended)]);
     }
     if state.call.first && state.taken {
         // The remaining tables of a call that has ended are dropped in any case.
-        let drop_tables = drop_tables.filter(|_| state.log == LogState::Finished);
-        return drop_tables.into_iter().chain([CallStep::Refuse(RefusalReason::Taken), MORE]).collect();
+        let refused = refuse(RefusalReason::Taken);
+        return if state.log == LogState::Finished { dropping(&refused) } else { refused };
     }
     match &state.log {
-        LogState::Finished if !state.call.first => {
-            drop_tables.into_iter().chain([CallStep::Done(End::Ended)]).collect()
-        }
-        LogState::Other | LogState::Finished => {
-            drop_tables.into_iter().chain([CallStep::DropLog, MORE]).collect()
-        }
+        LogState::Finished if !state.call.first => dropping(&[CallStep::Done(End::Ended)]),
+        LogState::Other | LogState::Finished => dropping(&[CallStep::DropLog, MORE]),
         LogState::None if state.call.in_parts => vec![CallStep::TakeLog, MORE],
         LogState::None => {
             let clusters = state.call.clusters.then_some(CallStep::ClusterHere);

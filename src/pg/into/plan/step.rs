@@ -1,8 +1,22 @@
 //! The steps of a call, and the tables that they work on.
 
-/// A working table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum WorkingTable {
+/// Declares the working tables, in the order in which they are created.
+macro_rules! working_tables {
+    ($($(#[$about:meta])* $name:ident,)*) => {
+        /// A working table.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum WorkingTable {
+            $($(#[$about])* $name,)*
+        }
+
+        impl WorkingTable {
+            /// All tables.
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+        }
+    };
+}
+
+working_tables! {
     /// The set of each document, with a number and a digest by which equal sets are found.
     Sets,
     /// Each document whose set has tokens, by its number, and the least number of a document with
@@ -42,29 +56,34 @@ pub enum WorkingTable {
     Stored,
     /// The rows of the parts of these sets, if these are apart from the rows of new sets.
     Routed,
+    /// For each shard of Citus, a key that falls into it, and the shard's number, starting at 0.
+    /// This and the next ones are made, read and dropped within one step.
+    Slots,
+    /// The ids of all documents, distributed by id.
+    Ids,
+    /// The numbers of new documents, distributed by id.
+    Numbers,
+    /// The sets from which the order of tokens is made.
+    Samples,
+    /// The candidates found in each part.
+    Joined,
+    /// The pairs of sets of which documents have both.
+    Living,
+    /// Pairs with the id of the right document.
+    Named,
+    /// Pairs with the number of right documents.
+    Counted,
+    /// The sets of clusters, distributed by cluster.
+    Vertices,
+    /// The parts that are done, of each stage that is done in parts.
+    Parts,
+    /// The pairs that a table of the caller is to have.
+    Found,
+    /// The clusters that a table of the caller is to have.
+    Grouped,
 }
 
 impl WorkingTable {
-    /// All tables, in the order in which they are created.
-    pub const ALL: [Self; 16] = [
-        Self::Sets,
-        Self::Members,
-        Self::Ranks,
-        Self::Routes,
-        Self::Candidates,
-        Self::Halves,
-        Self::Pairs,
-        Self::Larger,
-        Self::Edges,
-        Self::Neighbours,
-        Self::Clusters,
-        Self::Seen,
-        Self::Changes,
-        Self::Known,
-        Self::Stored,
-        Self::Routed,
-    ];
-
     /// Returns the suffix of the table's name.
     pub fn name(self) -> String {
         format!("{self:?}").to_lowercase()

@@ -5,10 +5,8 @@ use pgrx::pg_sys::Oid;
 use super::on;
 use crate::into::state::most_candidates;
 use crate::into::step::WorkingTable;
-use crate::pg::into::columns::Type;
 use crate::pg::into::nodes::Nodes;
-use crate::pg::into::own::OwnTable;
-use crate::pg::into::spread::ScratchTables;
+use crate::pg::into::tables::own::OwnTable;
 use crate::pg::into::work::CallWork;
 use crate::pg::procedure::statement::Statement;
 use crate::pg::query::as_user::INTERNAL;
@@ -29,7 +27,7 @@ pub(crate) fn fill(work: &mut CallWork) -> Result<i64> {
             return in_citus(work, &to, &[routes.oid], &of_group);
         }
         Nodes::Home(Some(_)) => {
-            let part = spread.open_part(WorkingTable::Routes, work.claimed.part().into())?;
+            let part = spread.open_part(WorkingTable::Routes, work.claimed.part())?;
             (part, join.joined_packed(), "HAVING count(*) > 0".to_owned(), None)
         }
         Nodes::Home(None) | Nodes::Fdw(_) => {
@@ -63,8 +61,7 @@ pub(crate) fn fill(work: &mut CallWork) -> Result<i64> {
 /// parts.
 fn in_citus(work: &CallWork, to: &OwnTable, oids: &[Oid], routes: &str) -> Result<i64> {
     let (spread, join) = (work.spread()?, work.join()?);
-    let columns = &[("part", Type::Int4), ("ids", Type::Int8Array)];
-    let joined = spread.make_scratch(ScratchTables::Joined, columns, "part", Some(WorkingTable::Routes))?;
+    let joined = spread.made(WorkingTable::Joined)?;
     let found = join.joined();
     Statement::new(format!("INSERT INTO {joined} SELECT p.part, {found} FROM {routes} p GROUP BY p.part"))
         .about([&[joined.oid], oids].concat())
@@ -78,7 +75,7 @@ fn in_citus(work: &CallWork, to: &OwnTable, oids: &[Oid], routes: &str) -> Resul
         );
         rows = on([to, &joined], sql).run()?;
     }
-    spread.drop_scratch(ScratchTables::Joined)?;
+    spread.drop(WorkingTable::Joined)?;
     Ok(rows)
 }
 
@@ -94,7 +91,7 @@ fn with_stored(work: &mut CallWork, to: &OwnTable) -> Result<i64> {
     let store =
         format!("INSERT INTO {routed} SELECT p.part, p.n, p.size, p.bitmap, p.prefix FROM {routes} p");
     on([&routed, &routes], store).run()?;
-    work.spread()?.drop_one(WorkingTable::Routes)?;
+    work.spread()?.drop(WorkingTable::Routes)?;
     note_moved(work, to, rows)?;
     Ok(rows)
 }

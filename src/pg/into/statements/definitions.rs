@@ -5,9 +5,9 @@ use std::fmt::{Display, Formatter, Result as Formatted};
 
 use super::on;
 use crate::into::step::WorkingTable;
-use crate::pg::into::columns::{Column, Type};
 use crate::pg::into::nodes::Nodes;
-use crate::pg::into::own::OwnTable;
+use crate::pg::into::tables::columns::{Column, Type};
+use crate::pg::into::tables::own::OwnTable;
 use crate::pg::procedure::statement::Statement;
 use crate::pg::request::example::literal;
 use crate::pg::server::error::Result;
@@ -37,10 +37,26 @@ impl Distribution {
                 | WorkingTable::Halves
         );
         match (nodes, key(table)) {
+            _ if matches!(table, WorkingTable::Parts | WorkingTable::Found | WorkingTable::Grouped) => {
+                Self::Home
+            }
             (Nodes::Citus(_), by) => Self::Shards(by),
             (Nodes::Fdw(_), Some(by)) if is_large => Self::Servers(by),
             (Nodes::Home(Some(_)), Some(by)) if is_large => Self::Parts(by),
             _ => Self::Home,
+        }
+    }
+
+    /// Returns the values in partition `n` of `count`, in a join in this number of parts. Ranges
+    /// have equal lengths.
+    pub(crate) fn bounds(self, n: usize, count: usize, parts: i64) -> String {
+        let (n, count) = (n as i64, count as i64);
+        match self {
+            Self::Servers(by) if by != "part" => format!("WITH (MODULUS {count}, REMAINDER {n})"),
+            Self::Parts(by) if by != "part" => {
+                format!("FROM ({}) TO ({})", first_number(n), first_number(n + 1))
+            }
+            _ => format!("FROM ({}) TO ({})", parts * n / count, parts * (n + 1) / count),
         }
     }
 
@@ -80,11 +96,36 @@ fn key(table: WorkingTable) -> Option<&'static str> {
         | WorkingTable::Clusters
         | WorkingTable::Stored => Some("n"),
         WorkingTable::Larger | WorkingTable::Edges => Some("u"),
-        WorkingTable::Routes | WorkingTable::Routed => Some("part"),
-        WorkingTable::Seen | WorkingTable::Changes | WorkingTable::Known => Some("id"),
-        WorkingTable::Candidates => Some("l"),
+        WorkingTable::Routes | WorkingTable::Routed | WorkingTable::Joined => Some("part"),
+        WorkingTable::Seen
+        | WorkingTable::Changes
+        | WorkingTable::Known
+        | WorkingTable::Ids
+        | WorkingTable::Numbers => Some("id"),
+        WorkingTable::Candidates | WorkingTable::Living | WorkingTable::Named | WorkingTable::Counted => {
+            Some("l")
+        }
         WorkingTable::Halves | WorkingTable::Pairs => Some("r"),
-        WorkingTable::Ranks => None,
+        WorkingTable::Slots => Some("key"),
+        WorkingTable::Samples => Some("k"),
+        WorkingTable::Vertices => Some("root"),
+        WorkingTable::Ranks | WorkingTable::Parts | WorkingTable::Found | WorkingTable::Grouped => None,
+    }
+}
+
+/// Returns the table of Citus with which a table in shards is colocated. All tables that are
+/// distributed by numbers of sets are colocated with the sets; parts are distributed independently.
+/// `update` says that some tables are kept.
+pub(crate) fn like(table: WorkingTable, update: bool) -> Option<WorkingTable> {
+    match table {
+        WorkingTable::Seen | WorkingTable::Changes | WorkingTable::Numbers => Some(WorkingTable::Known),
+        WorkingTable::Stored | WorkingTable::Routed | WorkingTable::Ids => None,
+        WorkingTable::Joined => Some(WorkingTable::Routes),
+        WorkingTable::Routes if update => Some(WorkingTable::Routed),
+        _ if update => Some(WorkingTable::Stored),
+        WorkingTable::Sets | WorkingTable::Routes => None,
+        WorkingTable::Members | WorkingTable::Slots => Some(WorkingTable::Sets),
+        _ => Some(WorkingTable::Members),
     }
 }
 
@@ -93,55 +134,52 @@ fn key(table: WorkingTable) -> Option<&'static str> {
 pub(crate) fn columns(table: WorkingTable, nodes: Nodes<'_>, members_have_sets: bool) -> &'static [Column] {
     match table {
         // Documents without tokens have no digest.
-        WorkingTable::Sets => &[
-            ("n", Type::Int8),
-            ("id", Type::Id),
-            ("bytes", Type::Int4),
-            ("digest", Type::Bytea),
-            ("set", Type::Packed),
-        ],
+        WorkingTable::Sets => &[N, ID, ("bytes", Type::Int4), DIGEST, SET],
         // Only the first of the documents with an equal set stores the set.
         WorkingTable::Members if members_have_sets => columns(WorkingTable::Stored, nodes, false),
-        WorkingTable::Members => &[("n", Type::Int8), ("r", Type::Int8), ("id", Type::Id)],
+        WorkingTable::Members => &[N, R, ID],
         WorkingTable::Ranks => &[("ranks", Type::Bytea)],
-        WorkingTable::Routes if nodes.are_shared() => &[("part", Type::Int4), ("rows", Type::Packed)],
-        WorkingTable::Routes | WorkingTable::Routed => &[
-            ("part", Type::Int4),
-            ("n", Type::Int8),
-            ("size", Type::Int4),
-            ("bitmap", Type::Packed),
-            ("prefix", Type::Packed),
-        ],
-        WorkingTable::Candidates => &[("l", Type::Int8), ("r", Type::Int8)],
+        WorkingTable::Routes if nodes.are_shared() => &[PART, ("rows", Type::Packed)],
+        WorkingTable::Routes | WorkingTable::Routed => {
+            &[PART, N, ("size", Type::Int4), ("bitmap", Type::Packed), ("prefix", Type::Packed)]
+        }
+        WorkingTable::Candidates | WorkingTable::Living => &[L, R],
         // Which of two documents has the lesser id may matter.
-        WorkingTable::Halves if nodes.citus().is_some() => {
-            &[("l", Type::Int8), ("r", Type::Int8), ("id", Type::Id), ("set", Type::Packed)]
-        }
-        WorkingTable::Halves => &[("l", Type::Int8), ("r", Type::Int8), ("set", Type::Packed)],
-        WorkingTable::Pairs => &[("l", Type::Int8), ("r", Type::Int8), ("similarity", Type::Found)],
+        WorkingTable::Halves if nodes.citus().is_some() => &[L, R, ID, SET],
+        WorkingTable::Halves => &[L, R, SET],
+        WorkingTable::Pairs => &[L, R, ("similarity", Type::Found)],
         WorkingTable::Larger | WorkingTable::Edges => &[("u", Type::Int8), ("v", Type::Int8)],
-        WorkingTable::Neighbours => {
-            &[("n", Type::Int8), ("other", Type::Int8), ("similarity", Type::Float8), ("count", Type::Int8)]
+        WorkingTable::Neighbours => &[N, ("other", Type::Int8), ("similarity", Type::Float8), COUNT],
+        WorkingTable::Clusters => &[N, ID, ("size", Type::Int8), ("representative", Type::Int8)],
+        WorkingTable::Seen => &[ID, HASH, ("rows", Type::Int8)],
+        WorkingTable::Changes => &[ID, HASH, ("gone", Type::Bool), ("batch", Type::Int8)],
+        WorkingTable::Known => &[ID, HASH, N, R, DIGEST],
+        WorkingTable::Stored => &[N, R, ID, SET],
+        WorkingTable::Slots => &[("key", Type::Int8), ("slot", Type::Int8)],
+        WorkingTable::Ids => &[ID],
+        WorkingTable::Numbers => &[ID, N, R, DIGEST],
+        WorkingTable::Samples => &[("k", Type::Int8), ("set", Type::Bytea)],
+        WorkingTable::Joined => &[PART, ("ids", Type::Int8Array)],
+        WorkingTable::Named => &[L, ID, ("similarity", Type::Found)],
+        WorkingTable::Counted => &[L, COUNT],
+        WorkingTable::Vertices => {
+            &[("root", Type::Int8), N, ID, COUNT, ("pairs", Type::Int8), ("weight", Type::Numeric)]
         }
-        WorkingTable::Clusters => {
-            &[("n", Type::Int8), ("id", Type::Id), ("size", Type::Int8), ("representative", Type::Int8)]
-        }
-        WorkingTable::Seen => &[("id", Type::Id), ("hash", Type::Uuid), ("rows", Type::Int8)],
-        WorkingTable::Changes => {
-            &[("id", Type::Id), ("hash", Type::Uuid), ("gone", Type::Bool), ("batch", Type::Int8)]
-        }
-        WorkingTable::Known => &[
-            ("id", Type::Id),
-            ("hash", Type::Uuid),
-            ("n", Type::Int8),
-            ("r", Type::Int8),
-            ("digest", Type::Bytea),
-        ],
-        WorkingTable::Stored => {
-            &[("n", Type::Int8), ("r", Type::Int8), ("id", Type::Id), ("set", Type::Packed)]
-        }
+        WorkingTable::Parts => &[("step", Type::Int8), ("part", Type::Int8), ("rows", Type::Int8)],
+        // These have the columns of the caller's tables.
+        WorkingTable::Found | WorkingTable::Grouped => &[],
     }
 }
+
+const N: Column = ("n", Type::Int8);
+const L: Column = ("l", Type::Int8);
+const R: Column = ("r", Type::Int8);
+const ID: Column = ("id", Type::Id);
+const PART: Column = ("part", Type::Int4);
+const HASH: Column = ("hash", Type::Uuid);
+const DIGEST: Column = ("digest", Type::Bytea);
+const COUNT: Column = ("count", Type::Int8);
+const SET: Column = ("set", Type::Packed);
 
 /// Returns the first of the numbers in the part of this number, or of the documents that the call
 /// of this number reads. Numbers of documents are spread over these in ranges of this length.
@@ -163,49 +201,32 @@ pub(crate) fn create(name: &str, columns: &[Column], sql: &str, distribution: Di
     Ok(())
 }
 
-/// Makes a local part of a table.
-pub(crate) fn create_part(table: WorkingTable, of: &str, name: &str, part: i64) -> Statement {
-    let [from, to] =
-        [part, part + 1].map(|at| if table == WorkingTable::Routes { at } else { first_number(at) });
-    Statement::new(format!(
-        "CREATE TABLE {name} PARTITION OF {of} FOR VALUES FROM ({from}) TO ({to}) {PLAIN}"
-    ))
-}
-
-/// A partition on a server.
+/// The table on a server for which a partition stands.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Partition<'a> {
-    /// The local name.
-    pub name: &'a str,
+pub(crate) struct FarTable<'a> {
     /// The server, quoted for SQL text.
     pub server: &'a str,
-    /// The schema of the table on the server.
+    /// The schema of the table there.
     pub schema: &'a str,
-    /// The name of the table on the server.
-    pub far_name: &'a str,
-    /// The number of this partition, starting at 0, and the number of partitions.
-    pub number: (usize, usize),
-    /// The numbers of rows that are fetched and sent at a time.
-    pub rows: (i64, i64),
+    /// The name of the table there.
+    pub name: &'a str,
+    /// The number of rows that are fetched at a time.
+    pub fetched: i64,
+    /// The number of rows that are sent at a time.
+    pub sent: i64,
 }
 
-/// Makes a partition: by the hash or, if `parts` is given, for a range of the parts. The ranges
-/// have equal lengths.
-pub(crate) fn create_partition(of: &str, partition: Partition<'_>, parts: Option<i64>) -> Statement {
-    let Partition { name, server, schema, far_name, number: (n, count), rows: (fetched, sent) } = partition;
-    let bounds = match parts {
-        None => format!("WITH (MODULUS {count}, REMAINDER {n})"),
-        Some(parts) => {
-            let start = |n: usize| parts * n as i64 / count as i64;
-            format!("FROM ({}) TO ({})", start(n), start(n + 1))
-        }
-    };
-    Statement::new(format!(
-        "CREATE FOREIGN TABLE {name} PARTITION OF {of} FOR VALUES {bounds} SERVER {server} OPTIONS (schema_name {}, table_name {}, \
-         fetch_size '{fetched}', batch_size '{sent}', async_capable 'true')",
-        literal(schema),
-        literal(far_name)
-    ))
+/// Makes a partition of the table `of`, here or on a server.
+pub(crate) fn create_partition(of: &str, name: &str, bounds: &str, far: Option<FarTable<'_>>) -> Statement {
+    Statement::new(match far {
+        None => format!("CREATE TABLE {name} PARTITION OF {of} FOR VALUES {bounds} {PLAIN}"),
+        Some(FarTable { server, schema, name: far_name, fetched, sent }) => format!(
+            "CREATE FOREIGN TABLE {name} PARTITION OF {of} FOR VALUES {bounds} SERVER {server} OPTIONS (schema_name {}, table_name {}, \
+             fetch_size '{fetched}', batch_size '{sent}', async_capable 'true')",
+            literal(schema),
+            literal(far_name)
+        ),
+    })
 }
 
 /// Sets how many rows of a partition are fetched at a time.

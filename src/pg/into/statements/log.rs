@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys;
 
-use crate::pg::into::own::OwnTable;
+use crate::pg::into::tables::own::OwnTable;
 use crate::pg::procedure::statement::{Statement, int8, text};
 use crate::pg::query::Parameter;
 use crate::pg::server::error::Result;

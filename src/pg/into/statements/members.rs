@@ -5,9 +5,8 @@ use pgrx::PgSqlErrorCode;
 use super::on;
 use crate::into::step::WorkingTable;
 use crate::pg::into::nodes::Nodes;
-use crate::pg::into::own::OwnTable;
 use crate::pg::into::parts::OF_MEMBERS;
-use crate::pg::into::spread::ScratchTables;
+use crate::pg::into::tables::own::OwnTable;
 use crate::pg::into::work::CallWork;
 use crate::pg::procedure::statement::Statement;
 use crate::pg::server::error::{Result, SqlError};
@@ -91,7 +90,7 @@ fn keep_one_each(sets: &OwnTable, members: &OwnTable) -> Statement {
 fn fill_new_in_citus(work: &CallWork, to: &OwnTable, sets: &OwnTable) -> Result<i64> {
     let spread = work.spread()?;
     let [stored] = work.open([WorkingTable::Stored])?;
-    spread.drop_scratch(ScratchTables::Slots)?;
+    spread.drop(WorkingTable::Slots)?;
     let both_new = format!(
         "SELECT count(*) FROM (SELECT s.n FROM {sets} s WHERE s.digest IS NOT NULL GROUP BY s.n HAVING count(DISTINCT s.digest) > 1) s"
     );
@@ -117,7 +116,7 @@ fn fill_new_in_citus(work: &CallWork, to: &OwnTable, sets: &OwnTable) -> Result<
     .run()?;
     let new = format!("INSERT INTO {stored} SELECT m.n, m.r, NULL, m.set FROM {to} m WHERE m.r = 1::int8");
     on([&stored, to], new).run()?;
-    spread.drop_one(WorkingTable::Sets)?;
+    spread.drop(WorkingTable::Sets)?;
     Ok(rows)
 }
 

@@ -11,7 +11,7 @@
 //! writes the log, [`remote`] has the statements that run on the servers. [`runs`] finds what calls
 //! have left, and [`estimate`] takes the steps of a call on a sample.
 
-use super::own::OwnTable;
+use super::tables::own::OwnTable;
 use crate::pg::procedure::statement::Statement;
 
 pub(super) mod candidates;
@@ -35,14 +35,8 @@ pub(super) mod sets;
 pub(super) mod stars;
 
 /// Makes a statement on tables that are open, which its text names.
-fn on<const N: usize>(tables: [&OwnTable; N], sql: impl Into<String>) -> Statement {
+pub(super) fn on<const N: usize>(tables: [&OwnTable; N], sql: impl Into<String>) -> Statement {
     Statement::new(sql).about(tables.map(|table| table.oid))
-}
-
-/// Deletes the rows that a call left which did not come to the end of a step: those of documents
-/// with numbers from `first` on.
-fn delete_from(table: &OwnTable, first: i64) -> Statement {
-    on([table], format!("DELETE FROM {table} t WHERE t.n >= {first}::int8"))
 }
 
 /// The bits of a number that is not negative.

@@ -3,7 +3,7 @@
 use super::{IS_FIRST, on};
 use crate::into::step::WorkingTable;
 use crate::pg::into::nodes::Nodes;
-use crate::pg::into::own::OwnTable;
+use crate::pg::into::tables::own::OwnTable;
 use crate::pg::into::work::CallWork;
 use crate::pg::server::error::Result;
 
@@ -16,7 +16,7 @@ pub(crate) fn fill(work: &mut CallWork) -> Result<i64> {
     let mut tables: Vec<OwnTable> = ranks.into_iter().flatten().collect();
     let sql = match spread.nodes {
         Nodes::Home(Some(_)) => {
-            let part = work.claimed.part().into();
+            let part = work.claimed.part();
             let candidates = spread.open_part(WorkingTable::Candidates, part)?;
             let left = spread.open_part(WorkingTable::Sets, part)?;
             let similarity = join.similarity(["a.set", "b.set"]);

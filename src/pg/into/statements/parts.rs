@@ -3,7 +3,7 @@
 
 use pgrx::pg_sys::Oid;
 
-use crate::pg::into::own::OwnTable;
+use crate::pg::into::tables::own::OwnTable;
 use crate::pg::procedure::statement::{Statement, int8, oid};
 
 /// The part number of the row that says that the tables of a stage are made.
@@ -38,13 +38,6 @@ pub(crate) fn parts_done(parts: &OwnTable, step: i64) -> Statement {
     ))
     .with([int8(step)])
     .about([parts.oid])
-}
-
-/// Reports whether a part of a step is done.
-pub(crate) fn is_done(parts: &OwnTable, step: i64, part: i64) -> Statement {
-    Statement::new(format!("SELECT EXISTS (SELECT FROM {parts} p WHERE p.step = $1 AND p.part = $2)"))
-        .with([int8(step), int8(part)])
-        .about([parts.oid])
 }
 
 /// Notes that a part of a step is done.

@@ -3,9 +3,7 @@
 use super::join::{JoinStatements, NOTHING_COUNTED};
 use super::{IS_FIRST, POSITIVE, on};
 use crate::into::step::WorkingTable;
-use crate::pg::into::columns::Type;
-use crate::pg::into::own::OwnTable;
-use crate::pg::into::spread::ScratchTables;
+use crate::pg::into::tables::own::OwnTable;
 use crate::pg::into::work::CallWork;
 use crate::pg::procedure::statement::Statement;
 use crate::pg::server::error::Result;
@@ -47,8 +45,7 @@ fn nothing(ranks: &OwnTable) -> Statement {
 /// counts them there: a single value, which all nodes get.
 fn in_citus(work: &CallWork, join: &JoinStatements, to: &OwnTable) -> Result<i64> {
     let spread = work.spread()?;
-    let columns = &[("k", Type::Int8), ("set", Type::Bytea)];
-    let samples = spread.make_scratch(ScratchTables::Samples, columns, "k", Some(WorkingTable::Members))?;
+    let samples = spread.made(WorkingTable::Samples)?;
     let (sets, of) = if join.compares_by_ranks() {
         let [sets] = work.open([WorkingTable::Sets])?;
         (sets, String::new())
@@ -70,6 +67,6 @@ fn in_citus(work: &CallWork, join: &JoinStatements, to: &OwnTable) -> Result<i64
     if rows == 0 {
         rows = nothing(to).run()?;
     }
-    spread.drop_scratch(ScratchTables::Samples)?;
+    spread.drop(WorkingTable::Samples)?;
     Ok(rows)
 }

@@ -4,9 +4,7 @@
 use super::join::JoinStatements;
 use super::{members, on};
 use crate::into::step::WorkingTable;
-use crate::pg::into::columns::Type;
-use crate::pg::into::own::OwnTable;
-use crate::pg::into::spread::ScratchTables;
+use crate::pg::into::tables::own::OwnTable;
 use crate::pg::into::work::CallWork;
 use crate::pg::procedure::statement::Statement;
 use crate::pg::procedure::supplied_rows::supplied;
@@ -60,19 +58,18 @@ pub(crate) fn count_pairs(work: &mut CallWork) -> Result<()> {
 /// set, or with the number of passages, for which each document is a record.
 fn count_in_citus(work: &CallWork, passages: bool, members: &OwnTable, pairs: &OwnTable) -> Result<i64> {
     let spread = work.spread()?;
-    let columns = &[("l", Type::Int8), ("count", Type::Int8)];
-    let named = spread.make_scratch(ScratchTables::Named, columns, "l", Some(WorkingTable::Members))?;
+    let counted = spread.made(WorkingTable::Counted)?;
     let count = if passages { "octet_length(p.similarity) / 36" } else { "b.count" };
     let right = format!(
-        "INSERT INTO {named} SELECT p.l, {count} FROM {pairs} p JOIN (SELECT m.n, count(*) AS count FROM {members} m GROUP BY m.n) b ON b.n = p.r"
+        "INSERT INTO {counted} SELECT p.l, {count} FROM {pairs} p JOIN (SELECT m.n, count(*) AS count FROM {members} m GROUP BY m.n) b ON b.n = p.r"
     );
-    on([&named, pairs, members], right).run()?;
+    on([&counted, pairs, members], right).run()?;
     let both = format!(
         "SELECT LEAST(COALESCE(sum(x.count::numeric * a.count::numeric), 0), 9223372036854775807)::int8 \
-         FROM {named} x JOIN (SELECT m.n, count(*) AS count FROM {members} m GROUP BY m.n) a ON a.n = x.l"
+         FROM {counted} x JOIN (SELECT m.n, count(*) AS count FROM {members} m GROUP BY m.n) a ON a.n = x.l"
     );
-    let unequal = on([&named, members], both).number()?.unwrap_or_default();
-    spread.drop_scratch(ScratchTables::Named)?;
+    let unequal = on([&counted, members], both).number()?.unwrap_or_default();
+    spread.drop(WorkingTable::Counted)?;
     Ok(unequal.saturating_add(members::count_equal(work, members)?))
 }
 
@@ -97,8 +94,7 @@ fn fill_in_citus(
     [members, pairs]: [&OwnTable; 2],
 ) -> Result<i64> {
     let spread = work.spread()?;
-    let columns = &[("l", Type::Int8), ("id", Type::Id), ("similarity", Type::Found)];
-    let named = spread.make_scratch(ScratchTables::Named, columns, "l", Some(WorkingTable::Members))?;
+    let named = spread.made(WorkingTable::Named)?;
     let right = format!(
         "INSERT INTO {named} SELECT p.l, b.id, p.similarity FROM {pairs} p JOIN {members} b ON b.n = p.r"
     );
@@ -118,7 +114,7 @@ fn fill_in_citus(
          FROM (SELECT a.n, a.id AS a, x.id AS b, x.similarity FROM {named} x JOIN {members} a ON a.n = x.l{equal}) u{rows}"
     );
     let rows = on([result, &named, members], both).run()?;
-    spread.drop_scratch(ScratchTables::Named)?;
+    spread.drop(WorkingTable::Named)?;
     Ok(rows)
 }
 

@@ -2,10 +2,11 @@
 
 use super::definitions::moved;
 use super::join::JoinStatements;
-use super::{IS_FIRST, citus_catalog, delete_from, on};
+use super::sets::delete_new;
+use super::{IS_FIRST, citus_catalog, on};
 use crate::into::step::WorkingTable;
-use crate::pg::into::layout::CitusLayout;
 use crate::pg::into::nodes::Nodes;
+use crate::pg::into::nodes::citus::CitusLayout;
 use crate::pg::into::parts;
 use crate::pg::into::work::CallWork;
 use crate::pg::request::example::literal;
@@ -26,9 +27,7 @@ pub(crate) fn fill(work: &mut CallWork) -> Result<i64> {
     // Sets and members are distributed alike, so that the servers join them.
     let [to, sets, members, ranks] =
         work.open([WorkingTable::Routes, WorkingTable::Sets, WorkingTable::Members, WorkingTable::Ranks])?;
-    if work.is_update() && !work.nodes()?.servers().is_empty() {
-        delete_from(&to, work.first_new()?).run()?;
-    }
+    delete_new(work, &to)?;
     let rows = work.join()?.rows("s.set");
     let sql = format!(
         "INSERT INTO {to} SELECT g.part, s.n, g.size, g.bitmap, g.prefix \
@@ -44,7 +43,7 @@ fn pack(work: &mut CallWork) -> Result<i64> {
     const SHARE: usize = 8;
     /// The bytes of a row of a part besides the tokens, and a bit more.
     const ROW: i64 = 64;
-    let (spread, part) = (work.spread()?, usize::from(work.claimed.part()));
+    let (spread, part) = (work.spread()?, work.claimed.part());
     let sets = spread.open_part(WorkingTable::Sets, part)?;
     let members = spread.open_part(WorkingTable::Members, part)?;
     let [to, ranks] = work.open([WorkingTable::Routes, WorkingTable::Ranks])?;

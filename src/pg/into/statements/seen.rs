@@ -6,10 +6,8 @@ use pgrx::pg_sys;
 use super::members;
 use super::{on, sets};
 use crate::into::step::WorkingTable;
-use crate::pg::into::columns::Type;
 use crate::pg::into::documents::DocumentColumns;
-use crate::pg::into::own::OwnTable;
-use crate::pg::into::spread::ScratchTables;
+use crate::pg::into::tables::own::OwnTable;
 use crate::pg::into::work::CallWork;
 use crate::pg::query::Query;
 use crate::pg::query::as_user::as_user;
@@ -26,7 +24,7 @@ pub(crate) fn see(work: &CallWork) -> Result<i64> {
     let DocumentColumns { table, id, hash, .. } = &work.in_parts()?.documents;
     if work.nodes()?.servers().is_empty() {
         let sql = format!("INSERT INTO {seen} SELECT {id}, {hash}, 1::pg_catalog.int8 FROM {table} AS d");
-        return sets::query(work, &sql, &[], &[&seen]);
+        return sets::query(work, &sql, &[], &[seen]);
     }
     // Servers compute only what is grouped.
     for (name, value) in
@@ -39,7 +37,7 @@ pub(crate) fn see(work: &CallWork) -> Result<i64> {
     let sql = format!(
         "INSERT INTO {seen} SELECT {id}, {hash}, pg_catalog.count(*) FROM {table} AS d GROUP BY {id}, {hash}"
     );
-    sets::query(work, &sql, &[], &[&seen])
+    sets::query(work, &sql, &[], &[seen])
 }
 
 /// Inserts the documents that are new, have changed or are gone. Those that servers are asked for
@@ -57,7 +55,7 @@ pub(crate) fn fill_changes(work: &CallWork) -> Result<i64> {
          FROM {seen} s FULL JOIN {known} k ON k.id {eq} s.id WHERE s.id IS NULL OR k.id IS NULL OR s.hash IS DISTINCT FROM k.hash"
     );
     let rows = on([&to, &seen, &known], sql).run()?;
-    spread.drop_one(WorkingTable::Seen)?;
+    spread.drop(WorkingTable::Seen)?;
     Ok(rows)
 }
 
@@ -104,22 +102,19 @@ fn fill_known_in_citus(
     members: &OwnTable,
 ) -> Result<i64> {
     let spread = work.spread()?;
-    let columns = &[("id", Type::Id), ("n", Type::Int8), ("r", Type::Int8), ("digest", Type::Bytea)];
-    let numbers = spread.make_scratch(ScratchTables::Ids, columns, "id", Some(WorkingTable::Known))?;
+    let numbers = spread.made(WorkingTable::Numbers)?;
     let move_numbers =
         format!("INSERT INTO {numbers} SELECT m.id, m.n, NULL::int8, NULL::bytea FROM {members} m");
     on([&numbers, members], move_numbers).run()?;
     let rows = know(work, known, changes, &numbers.name, &[&numbers])?;
-    spread.drop_scratch(ScratchTables::Ids)?;
-    spread.make(WorkingTable::Sets, 0, 0)?;
-    let [sets] = work.open([WorkingTable::Sets])?;
+    spread.drop(WorkingTable::Numbers)?;
+    let sets = spread.made(WorkingTable::Sets)?;
     let move_known = format!(
         "INSERT INTO {sets} SELECT k.n, k.id, 0, ''::bytea, NULL FROM {known} k WHERE k.n IS NOT NULL"
     );
     on([&sets, known], move_known).run()?;
-    spread.make(WorkingTable::Members, 0, 0)?;
-    let [members] = work.open([WorkingTable::Members])?;
+    let members = spread.made(WorkingTable::Members)?;
     members::in_citus(&members, &sets, true).run()?;
-    spread.drop_one(WorkingTable::Sets)?;
+    spread.drop(WorkingTable::Sets)?;
     Ok(rows)
 }

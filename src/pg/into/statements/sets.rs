@@ -5,16 +5,14 @@
 
 use pgrx::pg_sys::{self, Oid};
 
-use super::definitions::{columns, first_number, size_of_row};
-use super::{citus_catalog, delete_from, on};
+use super::definitions::{first_number, size_of_row};
+use super::{citus_catalog, on};
 use crate::into::state::{CheckedIds, SetSizes};
 use crate::into::step::WorkingTable;
-use crate::pg::into::columns::Type;
 use crate::pg::into::documents::DocumentColumns;
-use crate::pg::into::layout::{CitusLayout, Sharding};
 use crate::pg::into::nodes::Nodes;
-use crate::pg::into::own::OwnTable;
-use crate::pg::into::spread::{SLOTS, ScratchTables};
+use crate::pg::into::nodes::citus::{CitusLayout, Sharding};
+use crate::pg::into::tables::own::OwnTable;
 use crate::pg::into::work::CallWork;
 use crate::pg::procedure::statement::Statement;
 use crate::pg::query::as_user::as_user;
@@ -28,7 +26,7 @@ pub(super) fn query(
     work: &CallWork,
     sql: &str,
     parameters: &[Parameter],
-    tables: &[&OwnTable],
+    tables: &[OwnTable],
 ) -> Result<i64> {
     let tables = tables.iter().map(|table| table.oid);
     let relations: Vec<Oid> = [work.call.asked.docs].into_iter().chain(tables).collect();
@@ -39,39 +37,52 @@ pub(super) fn query(
 pub(crate) fn read(work: &mut CallWork) -> Result<i64> {
     let caller = work.call.caller;
     let first = work.first_new()?;
-    let (sets, changes) = as_user(caller, || {
+    let (sql, tables) = as_user(caller, || {
+        let documents = &work.in_parts()?.documents;
         let [sets] = work.open([WorkingTable::Sets])?;
-        let changes = (first > 0).then(|| work.open([WorkingTable::Changes])).transpose()?;
-        if work.is_update() && !work.nodes()?.servers().is_empty() {
-            delete_from(&sets, first).run()?;
+        delete_new(work, &sets)?;
+        let (mut others, mut wanted) = (Vec::new(), String::new());
+        if first > 0 {
+            let ([changes], eq) = (work.open([WorkingTable::Changes])?, equality(work.call.asked.id_oid)?);
+            wanted = format!(
+                " WHERE {} {eq} ANY (SELECT c.id FROM {changes} AS c WHERE NOT c.gone)",
+                documents.id
+            );
+            others.push(changes);
         }
-        Ok((sets, changes.map(|[changes]| changes)))
+        let sql = match work.nodes()? {
+            Nodes::Citus(layout) => {
+                others.extend(slots(work, layout)?);
+                let shares = others.last().filter(|_| layout.how == Sharding::Reference);
+                Some(in_citus(work, layout, &sets, shares, &wanted)?)
+            }
+            Nodes::Fdw(_) if first > 0 => None,
+            Nodes::Home(Some(parts)) => {
+                let (number, of) = in_part(work, parts)?;
+                Some(insert(&sets, documents, &number, &of))
+            }
+            _ => Some(insert(&sets, documents, &numbered(first), &wanted)),
+        };
+        others.insert(0, sets);
+        Ok((sql, others))
     })?;
-    let documents = &work.in_parts()?.documents;
-    let wanted = match &changes {
-        Some(changes) => as_user(caller, || {
-            let eq = equality(work.call.asked.id_oid)?;
-            Ok(format!(" WHERE {} {eq} ANY (SELECT c.id FROM {changes} AS c WHERE NOT c.gone)", documents.id))
-        })?,
-        None => String::new(),
-    };
-    let mut tables: Vec<&OwnTable> = [&sets].into_iter().chain(&changes).collect();
-    let shares;
-    let sql = match (work.nodes()?, &changes) {
-        (Nodes::Citus(layout), _) => {
-            shares = as_user(caller, || slots(work, layout))?;
-            tables.extend(&shares);
-            as_user(caller, || in_citus(work, layout, &sets, shares.as_ref(), &wanted))?
+    match (sql, &tables[..]) {
+        (None, [sets, changes]) => read_batches(work, sets, changes),
+        (sql, _) => {
+            work.give_turn();
+            query(work, &sql.unwrap_or_default(), &[], &tables)
         }
-        (Nodes::Fdw(_), Some(changes)) => return read_batches(work, &sets, changes),
-        (Nodes::Home(Some(parts)), _) => {
-            let (number, of) = in_part(work, parts)?;
-            insert(&sets, documents, &number, &of)
-        }
-        _ => insert(&sets, documents, &numbered(first), &wanted),
-    };
-    work.give_turn();
-    query(work, &sql, &[], &tables)
+    }
+}
+
+/// Deletes the rows that a call left which did not come to the end of a step: those of new
+/// documents on servers, which may have committed them.
+pub(super) fn delete_new(work: &CallWork, table: &OwnTable) -> Result<()> {
+    if !work.is_update() || work.nodes()?.servers().is_empty() {
+        return Ok(());
+    }
+    let first = work.first_new()?;
+    on([table], format!("DELETE FROM {table} t WHERE t.n >= {first}::int8")).run().map(|_| ())
 }
 
 /// Returns the SQL expression for the number of the document that is read as number `s.i`.
@@ -129,7 +140,7 @@ fn read_batches(work: &CallWork, sets: &OwnTable, changes: &OwnTable) -> Result<
         let [ids] = as_user(caller, || ids_of(changes, batch).row([array]))?.unwrap_or_default();
         let Some(ids) = ids else { continue };
         let sql = insert(sets, documents, &numbered(first + rows), &of);
-        rows += query(work, &sql, &[(array, Some(ids))], &[sets])?;
+        rows += query(work, &sql, &[(array, Some(ids))], std::slice::from_ref(sets))?;
     }
     Ok(rows)
 }
@@ -152,7 +163,7 @@ fn slots(work: &CallWork, layout: &CitusLayout) -> Result<Option<OwnTable>> {
     if layout.how != Sharding::Reference {
         return Ok(None);
     }
-    work.spread()?.open_slots().map(Some)
+    work.open([WorkingTable::Slots]).map(|[slots]| Some(slots))
 }
 
 /// Makes that table, with the keys of the shards, after the table of sets was made.
@@ -160,8 +171,7 @@ pub(crate) fn make_slots(work: &CallWork, layout: &CitusLayout) -> Result<()> {
     if layout.how != Sharding::Reference {
         return Ok(());
     }
-    let spread = work.spread()?;
-    let slots = spread.make_scratch(ScratchTables::Slots, SLOTS, "key", Some(WorkingTable::Sets))?;
+    let slots = work.spread()?.made(WorkingTable::Slots)?;
     let keys = literal(&layout.keys(slots.oid, layout.shards)?.unwrap_or_else(|| "{0}".to_owned()));
     on(
         [&slots],
@@ -268,9 +278,9 @@ fn double_id(table: &OwnTable, rows: &str) -> Statement {
 /// another hash, whose 64 bits are as unlikely to be equal by chance as those of the numbers.
 fn check_in_citus(work: &mut CallWork) -> Result<()> {
     let spread = work.spread()?;
-    spread.drop_scratch(ScratchTables::Slots)?;
+    spread.drop(WorkingTable::Slots)?;
     let [sets] = work.open([WorkingTable::Sets])?;
-    let moved = size_of_row(columns(WorkingTable::Sets, spread.nodes, false));
+    let moved = size_of_row(spread.columns(WorkingTable::Sets));
     let digest = "(hash_array_extended(ARRAY[t.digest], 1::int8)) FILTER (WHERE t.digest IS NOT NULL)";
     let sql = format!(
         "SELECT COALESCE(sum(s.nulls), 0)::int8, COALESCE(sum(s.moved), 0)::int8, COALESCE(sum(s.bytes), 0)::int8, \
@@ -278,9 +288,7 @@ fn check_in_citus(work: &mut CallWork) -> Result<()> {
          FROM (SELECT count(*) FILTER (WHERE t.id IS NULL) AS nulls, sum({moved}) AS moved, sum(t.bytes) AS bytes, \
              max(t.bytes) AS largest, bit_and{digest} AS least, bit_or{digest} AS greatest FROM {sets} t GROUP BY t.n) s"
     );
-    let counted = on([&sets], sql).row([pg_sys::INT8OID; 5])?.unwrap_or_default();
-    let [nulls, moved, bytes, largest, collisions] =
-        counted.map(|number| number.map_or(0, |number| number.value() as i64));
+    let [nulls, moved, bytes, largest, collisions] = on([&sets], sql).numbers()?;
     if nulls > 0 {
         work.state.ids = Some(CheckedIds::Null);
         return Ok(());
@@ -292,10 +300,10 @@ fn check_in_citus(work: &mut CallWork) -> Result<()> {
     let double = if is_unique {
         None
     } else if citus_catalog::is_hashable(work.call.asked.id_oid).holds()? {
-        let ids = spread.make_scratch(ScratchTables::Ids, &[("id", Type::Id)], "id", None)?;
+        let ids = spread.made(WorkingTable::Ids)?;
         on([&ids, &sets], format!("INSERT INTO {ids} SELECT s.id FROM {sets} s")).run()?;
         let double = double_id(&ids, "count(*)").text()?;
-        spread.drop_scratch(ScratchTables::Ids)?;
+        spread.drop(WorkingTable::Ids)?;
         double
     } else {
         double_id(&sets, "count(*)").text()?
@@ -323,8 +331,7 @@ pub(crate) fn measure(work: &mut CallWork) -> Result<()> {
     };
     let sql =
         format!("SELECT COALESCE(sum(s.bytes), 0)::int8, COALESCE(max(s.bytes), 0)::int8 FROM {sets} s{new}");
-    let row = on([&sets], sql).row([pg_sys::INT8OID; 2])?.unwrap_or_default();
-    let [bytes, largest] = row.map(|number| number.map_or(0, |number| number.value() as i64));
+    let [bytes, largest] = on([&sets], sql).numbers()?;
     // What is kept may have larger ones.
     let sizes = SetSizes { bytes, largest: largest.max(work.log()?.kept.largest) };
     spread.fetch_sets(sizes.rows_a_fetch(work.state.filled.unwrap_or_default()))?;

@@ -7,15 +7,11 @@
 //! The result of a round may contain edges more than once. The edges are made distinct when they
 //! are read, because all copies of an edge are in the same place.
 
-use pgrx::pg_sys;
-
 use super::definitions::moved;
 use super::on;
 use crate::into::step::{LoggedStage, WorkingTable};
 use crate::pg::functions::clusters::Chains;
-use crate::pg::into::columns::Type;
-use crate::pg::into::own::OwnTable;
-use crate::pg::into::spread::ScratchTables;
+use crate::pg::into::tables::own::OwnTable;
 use crate::pg::into::work::CallWork;
 use crate::pg::server::error::Result;
 use neardup_core::clusters::LARGEST_COUNTED;
@@ -31,30 +27,31 @@ fn once(edges: &OwnTable) -> String {
 /// Large star: connects each greater neighbour of a number with the least of the number and its
 /// neighbours. The log counts the edges that are made from these rows, not these rows themselves.
 pub(crate) fn fill_larger(work: &mut CallWork) -> Result<()> {
-    let [larger, edges] = work.open([WorkingTable::Larger, WorkingTable::Edges])?;
-    let once = once(&edges);
-    let sql = format!(
-        "INSERT INTO {larger} SELECT x.v, x.least FROM \
-             (SELECT e.u, e.v, LEAST(e.u, min(e.v) OVER (PARTITION BY e.u)) AS least FROM {once}) x WHERE x.v > x.u"
-    );
-    work.moved += on([&larger, &edges], sql).run()?.saturating_mul(TWO_NUMBERS);
+    let larger = work.on([WorkingTable::Larger, WorkingTable::Edges], |[larger, edges]| {
+        let once = once(edges);
+        format!(
+            "INSERT INTO {larger} SELECT x.v, x.least FROM \
+                 (SELECT e.u, e.v, LEAST(e.u, min(e.v) OVER (PARTITION BY e.u)) AS least FROM {once}) x WHERE x.v > x.u"
+        )
+    })?;
+    work.moved += larger.run()?.saturating_mul(TWO_NUMBERS);
     Ok(())
 }
 
 /// Inserts the edges between similar sets, in both directions; in a round, makes them by small
 /// star.
 pub(crate) fn fill_edges(work: &mut CallWork) -> Result<i64> {
-    let [edges] = work.open([WorkingTable::Edges])?;
     let rows = if matches!(work.log()?.progress.next(true), LoggedStage::Stars(_)) {
-        smaller(work, &edges)?
+        smaller(work)?
     } else if work.is_update() {
-        between_living(work, &edges)?
+        between_living(work)?
     } else {
-        let [pairs] = work.open([WorkingTable::Pairs])?;
-        let sql = format!(
-            "INSERT INTO {edges} SELECT e.u, e.v FROM {pairs} p, LATERAL (VALUES (p.l, p.r), (p.r, p.l)) e(u, v)"
-        );
-        on([&edges, &pairs], sql).run()?
+        work.on([WorkingTable::Edges, WorkingTable::Pairs], |[edges, pairs]| {
+            format!(
+                "INSERT INTO {edges} SELECT e.u, e.v FROM {pairs} p, LATERAL (VALUES (p.l, p.r), (p.r, p.l)) e(u, v)"
+            )
+        })?
+        .run()?
     };
     work.moved += rows.saturating_mul(TWO_NUMBERS);
     Ok(rows)
@@ -62,44 +59,49 @@ pub(crate) fn fill_edges(work: &mut CallWork) -> Result<i64> {
 
 /// Small star: connects a number and its lesser neighbours with the least of these, in both
 /// directions. The table of larger ends has rows only for lesser neighbours.
-fn smaller(work: &CallWork, edges: &OwnTable) -> Result<i64> {
-    let [larger] = work.open([WorkingTable::Larger])?;
-    let once = once(&larger);
-    let sql = format!(
-        "INSERT INTO {edges} SELECT y.u, y.v FROM \
-             (SELECT e.u, e.v, min(e.v) OVER (PARTITION BY e.u) AS least FROM {once}) x, \
-             LATERAL (SELECT CASE WHEN x.v = x.least THEN x.u ELSE x.v END AS far OFFSET 0) f, \
-             LATERAL (VALUES (f.far, x.least), (x.least, f.far)) y(u, v)"
-    );
-    on([edges, &larger], sql).run()
+fn smaller(work: &CallWork) -> Result<i64> {
+    work.on([WorkingTable::Edges, WorkingTable::Larger], |[edges, larger]| {
+        let once = once(larger);
+        format!(
+            "INSERT INTO {edges} SELECT y.u, y.v FROM \
+                 (SELECT e.u, e.v, min(e.v) OVER (PARTITION BY e.u) AS least FROM {once}) x, \
+                 LATERAL (SELECT CASE WHEN x.v = x.least THEN x.u ELSE x.v END AS far OFFSET 0) f, \
+                 LATERAL (VALUES (f.far, x.least), (x.least, f.far)) y(u, v)"
+        )
+    })?
+    .run()
 }
 
 /// Inserts the edges between sets that documents have: stored pairs may be of other sets.
-fn between_living(work: &CallWork, edges: &OwnTable) -> Result<i64> {
+fn between_living(work: &CallWork) -> Result<i64> {
     let spread = work.spread()?;
-    let [pairs, members] = work.open([WorkingTable::Pairs, WorkingTable::Members])?;
-    let columns = &[("l", Type::Int8), ("r", Type::Int8)];
-    let living = spread.make_scratch(ScratchTables::Named, columns, "l", Some(WorkingTable::Members))?;
-    let with_right = format!(
-        "INSERT INTO {living} SELECT p.l, p.r FROM {pairs} p JOIN {members} m ON m.n = p.r WHERE m.r = 1::int8"
-    );
-    on([&living, &pairs, &members], with_right).run()?;
-    let with_both = format!(
-        "INSERT INTO {edges} SELECT e.u, e.v FROM {living} p JOIN {members} m ON m.n = p.l, LATERAL (VALUES (p.l, p.r), (p.r, p.l)) e(u, v) WHERE m.r = 1::int8"
-    );
-    let rows = on([edges, &living, &members], with_both).run()?;
-    spread.drop_scratch(ScratchTables::Named)?;
+    spread.make(WorkingTable::Living)?;
+    work.on([WorkingTable::Living, WorkingTable::Pairs, WorkingTable::Members], |[living, pairs, members]| {
+        format!(
+            "INSERT INTO {living} SELECT p.l, p.r FROM {pairs} p JOIN {members} m ON m.n = p.r WHERE m.r = 1::int8"
+        )
+    })?
+    .run()?;
+    let rows = work
+        .on([WorkingTable::Edges, WorkingTable::Living, WorkingTable::Members], |[edges, living, members]| {
+            format!(
+                "INSERT INTO {edges} SELECT e.u, e.v FROM {living} p JOIN {members} m ON m.n = p.l, LATERAL (VALUES (p.l, p.r), (p.r, p.l)) e(u, v) WHERE m.r = 1::int8"
+            )
+        })?
+        .run()?;
+    spread.drop(WorkingTable::Living)?;
     Ok(rows)
 }
 
 /// Counts the numbers that have a lesser neighbour and another neighbour. There are no such numbers
 /// if all edges lead to the least number of a cluster.
 pub(crate) fn count_unsettled(work: &mut CallWork) -> Result<()> {
-    let [edges] = work.open([WorkingTable::Edges])?;
-    let sql = format!(
-        "SELECT count(*) FROM (SELECT e.u FROM {edges} e GROUP BY e.u HAVING min(e.v) < e.u AND min(e.v) <> max(e.v)) e"
-    );
-    work.state.unsettled = on([&edges], sql).number()?.or(Some(0));
+    let unsettled = work.on([WorkingTable::Edges], |[edges]| {
+        format!(
+            "SELECT count(*) FROM (SELECT e.u FROM {edges} e GROUP BY e.u HAVING min(e.v) < e.u AND min(e.v) <> max(e.v)) e"
+        )
+    })?;
+    work.state.unsettled = unsettled.number()?.or(Some(0));
     Ok(())
 }
 
@@ -129,16 +131,7 @@ pub(crate) fn fill_neighbours(work: &mut CallWork) -> Result<i64> {
 pub(crate) fn fill_clusters(work: &mut CallWork) -> Result<i64> {
     let spread = work.spread()?;
     let [to] = work.open([WorkingTable::Clusters])?;
-    let columns = &[
-        ("root", Type::Int8),
-        ("n", Type::Int8),
-        ("id", Type::Id),
-        ("count", Type::Int8),
-        ("pairs", Type::Int8),
-        ("weight", Type::Numeric),
-    ];
-    let vertices =
-        spread.make_scratch(ScratchTables::Vertices, columns, "root", Some(WorkingTable::Members))?;
+    let vertices = spread.made(WorkingTable::Vertices)?;
     fill_vertices(work, &vertices)?;
     chains(&vertices)?.warn();
     let sql = format!(
@@ -148,9 +141,9 @@ pub(crate) fn fill_clusters(work: &mut CallWork) -> Result<i64> {
          FROM (SELECT v.*, (sum(v.count) OVER (PARTITION BY v.root))::int8 AS size FROM {vertices} v) v"
     );
     let rows = on([&to, &vertices], sql).run()?;
-    let of_vertices = moved(&vertices, columns).number()?.unwrap_or_default();
+    let of_vertices = moved(&vertices, spread.columns(WorkingTable::Vertices)).number()?.unwrap_or_default();
     let of_clusters = moved(&to, spread.columns(WorkingTable::Clusters)).number()?.unwrap_or_default();
-    spread.drop_scratch(ScratchTables::Vertices)?;
+    spread.drop(WorkingTable::Vertices)?;
     work.moved += of_vertices + of_clusters;
     Ok(rows)
 }
@@ -186,8 +179,7 @@ fn chains(vertices: &OwnTable) -> Result<Chains> {
                  sum(v.count) >= {LARGE}::numeric AND sum(v.count) - 1::numeric - (CASE WHEN sum(v.count) > {LARGEST_COUNTED}::numeric THEN (array_agg(v.pairs ORDER BY v.id))[1] ELSE max(v.pairs) END)::numeric > div(sum(v.count), 2::numeric) AS chain \
              FROM {vertices} v GROUP BY v.root) c"
     );
-    let row = on([vertices], sql).row([pg_sys::INT8OID; 3])?.unwrap_or_default();
-    let [clusters, chains, largest] = row.map(|number| number.map_or(0, |number| number.value()));
+    let [clusters, chains, largest] = on([vertices], sql).numbers()?.map(|number| number as usize);
     Ok(Chains { clusters, chains, largest })
 }
 

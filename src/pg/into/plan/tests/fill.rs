@@ -57,12 +57,8 @@ impl World {
             WorkingTable::Edges | WorkingTable::Neighbours => stars::edges(self.rows(WorkingTable::Pairs)),
             WorkingTable::Larger => stars::larger(self.rows(WorkingTable::Edges)),
             WorkingTable::Clusters => self.clusters_of_sets(),
-            // These belong to updates, which the model does not have.
-            WorkingTable::Seen
-            | WorkingTable::Changes
-            | WorkingTable::Known
-            | WorkingTable::Stored
-            | WorkingTable::Routed => Vec::new(),
+            // The others belong to updates and to Citus, which the model does not have.
+            _ => Vec::new(),
         };
         if self.call.shared {
             // Each row belongs to a part by one of its numbers.

@@ -48,7 +48,7 @@ fn events() -> impl Strategy<Value = Event> {
         6 => (0..2u8, prop::option::weighted(0.9, 0..60usize)).prop_map(|(of, crash)| Event::Call(of, crash)),
         1 => Just(Event::LoseRows),
         1 => Just(Event::LoseOwnRows),
-        1 => (0..WorkingTable::ALL.len()).prop_map(Event::LoseTable),
+        1 => (0..=WorkingTable::Routed as usize).prop_map(Event::LoseTable),
         1 => (0..12usize, prop::option::of(0..10u8)).prop_map(|(n, set)| Event::Write(n, set)),
         1 => Just(Event::Drop),
     ]

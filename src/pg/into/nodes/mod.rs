@@ -1,21 +1,33 @@
 //! The nodes over which the rows of working tables are spread. They decide how a table is made and
 //! under which settings a statement reaches the rows where they are; what a stage computes is the
 //! same everywhere.
+//!
+//! A part is joined where its rows are. On a server of postgres_fdw ([`servers`]) that is done by
+//! the statement that joins all parts, which groups rows by part: with partition-wise aggregation,
+//! postgres_fdw ships the groups of each server to it. In Citus ([`citus`]) the rows of a part are
+//! in one shard, whose node joins it. [`connection`] is a request to a server with a deadline, by
+//! [`libpq`] and the options that a [`mapping`] has.
+
+pub(crate) mod citus;
+mod connection;
+mod libpq;
+mod mapping;
+pub(crate) mod servers;
 
 use std::ffi::{CStr, CString};
 
 use pgrx::pg_sys;
 
-use super::layout::CitusLayout;
+use self::citus::CitusLayout;
 
-use super::servers::Server;
+use self::servers::Server;
 use crate::into::step::WorkingTable;
 use crate::pg::query::as_user::set;
 use crate::pg::server::settings;
 
 /// Where the documents are, and so the working tables.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Nodes<'a> {
+pub(crate) enum Nodes<'a> {
     /// On this server, in this number of parts that sessions share, or in one piece.
     Home(Option<usize>),
     /// On servers of postgres_fdw.
@@ -27,7 +39,7 @@ pub(super) enum Nodes<'a> {
 impl<'a> Nodes<'a> {
     /// Returns the nodes of a join in this number of parts. Sessions do not share what is kept to
     /// bring a result up to date.
-    pub(super) fn new(
+    pub(crate) fn new(
         servers: &'a [Server],
         citus: Option<&'a CitusLayout>,
         parts: i64,
@@ -41,23 +53,23 @@ impl<'a> Nodes<'a> {
     }
 
     /// Reports whether sessions share the tables.
-    pub(super) fn are_shared(self) -> bool {
+    pub(crate) fn are_shared(self) -> bool {
         matches!(self, Self::Home(Some(_)))
     }
 
     /// Returns the servers of postgres_fdw.
-    pub(super) fn servers(self) -> &'a [Server] {
+    pub(crate) fn servers(self) -> &'a [Server] {
         if let Self::Fdw(servers) = self { servers } else { &[] }
     }
 
     /// Returns the layout, if the nodes are those of Citus.
-    pub(super) fn citus(self) -> Option<&'a CitusLayout> {
+    pub(crate) fn citus(self) -> Option<&'a CitusLayout> {
         if let Self::Citus(layout) = self { Some(layout) } else { None }
     }
 
     /// Applies the settings for the statements that fill a table, or the result if there is none:
     /// each runs where the rows are.
-    pub(super) fn reach(self, table: Option<WorkingTable>) {
+    pub(crate) fn reach(self, table: Option<WorkingTable>) {
         let on = |names: &[&CStr]| names.iter().for_each(|name| set(name, c"on"));
         let off = |names: &[&CStr]| names.iter().for_each(|name| set(name, c"off"));
         match self {

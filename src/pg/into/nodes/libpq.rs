@@ -15,11 +15,11 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 use crate::pg::server::error::{Result, SqlError};
 
 /// `PGconn` and `PGresult`.
-pub(super) type Handle = *mut c_void;
+pub(crate) type Handle = *mut c_void;
 
 /// `PQconninfoOption` of libpq-fe.h.
 #[repr(C)]
-pub(super) struct KnownOption {
+pub(crate) struct KnownOption {
     pub keyword: *const c_char,
     envvar: *const c_char,
     compiled: *const c_char,
@@ -33,7 +33,7 @@ macro_rules! functions {
     ($($name:ident: fn($($argument:ty),*) $(-> $result:ty)?;)*) => {
         /// The functions, by their names in libpq.
         #[derive(Clone, Copy)]
-        pub(super) struct Libpq {
+        pub(crate) struct Libpq {
             $(pub $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*
         }
 
@@ -94,7 +94,7 @@ thread_local! {
 
 impl Libpq {
     /// Returns the functions, which are looked up once in a session.
-    pub(super) fn get() -> Result<Self> {
+    pub(crate) fn get() -> Result<Self> {
         if let Some(found) = FOUND.with(|found| found.get().copied()) {
             return Ok(found);
         }

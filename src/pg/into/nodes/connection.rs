@@ -29,7 +29,7 @@ unsafe extern "C-unwind" {
 
 /// Why a request has no answer.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     /// The server was not reached, with libpq's reason.
     Unreached(String),
     /// The server has said nothing for this many milliseconds.
@@ -55,7 +55,7 @@ const CONNECT: Duration = Duration::from_secs(30);
 /// Sends statements to a server, and returns the last text that they return. The server ends the
 /// request after these milliseconds, if there are any, and this session a second later: then the
 /// server does not answer at all.
-pub(super) fn exchange(server: &str, sql: &str, milliseconds: i32) -> NodeAnswer<Option<String>> {
+pub(crate) fn exchange(server: &str, sql: &str, milliseconds: i32) -> NodeAnswer<Option<String>> {
     /// What the session waits beyond the time in which the server ends the request by itself.
     const GRACE: Duration = Duration::from_secs(1);
     let limit = u64::try_from(milliseconds).ok().filter(|&limit| limit > 0).map(Duration::from_millis);

@@ -5,9 +5,9 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 use serde::{Deserialize, Serialize};
 
-use super::own::OwnTable;
-use super::place::TablePlace;
-use super::statements::citus_catalog;
+use crate::pg::into::place::TablePlace;
+use crate::pg::into::statements::citus_catalog;
+use crate::pg::into::tables::own::OwnTable;
 use crate::pg::procedure::citus as spreading;
 use crate::pg::query::as_user::{Extension, set};
 use crate::pg::query::names::name_of;
@@ -17,7 +17,7 @@ use crate::pg::server::version;
 
 /// How Citus distributes the rows of the documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Sharding {
+pub(crate) enum Sharding {
     /// By the hash of a column, or in shards in another way.
     Hash,
     /// Each node has all rows.
@@ -31,7 +31,7 @@ pub(super) enum Sharding {
 
 /// Documents in Citus, and the place of working tables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct CitusLayout {
+pub(crate) struct CitusLayout {
     /// The distribution of the documents.
     pub how: Sharding,
     /// The number of shards of working tables.
@@ -61,7 +61,7 @@ impl CitusLayout {
     ///
     /// Each statement makes a task for each shard, and rows that move make a file for each pair of
     /// shards, so working tables have no more shards than are of use.
-    pub(super) fn find(docs: Oid, result: &TablePlace, parts: Option<i32>) -> Result<Option<Self>> {
+    pub(crate) fn find(docs: Oid, result: &TablePlace, parts: Option<i32>) -> Result<Option<Self>> {
         /// The greatest number of shards of working tables on a node, unless more parts are wanted.
         const MOST_OF_NODE: i64 = 4;
         if !spreading::is_there().holds()? {
@@ -93,7 +93,7 @@ impl CitusLayout {
     /// Distributes a table by the column `by` or, without a column, to all nodes. The table is
     /// colocated with the table `like` or, without such a table, is distributed independently. If
     /// one node has all documents, the table is put on the same node instead.
-    pub(super) fn spread(&self, place: &TablePlace, by: Option<&str>, like: Option<&str>) -> Result<()> {
+    pub(crate) fn spread(&self, place: &TablePlace, by: Option<&str>, like: Option<&str>) -> Result<()> {
         let Some(table) = place.relation()? else { return Ok(()) };
         match (self.how, by) {
             (Sharding::Single, _) => {
@@ -107,7 +107,7 @@ impl CitusLayout {
 
     /// Reports whether the tables of a result are distributed by their ids, where `id` is the type
     /// of ids.
-    pub(super) fn spreads_results(&self, id: Oid) -> Result<bool> {
+    pub(crate) fn spreads_results(&self, id: Oid) -> Result<bool> {
         let is_on_one_node = self.how == Sharding::Single || self.home_is_sharded;
         Ok(!is_on_one_node && citus_catalog::is_hashable(id).holds()?)
     }
@@ -115,7 +115,7 @@ impl CitusLayout {
     /// Distributes the table of a result by its column of ids, if the type of the ids allows this.
     /// Colocates the table with the documents if these are distributed by a column of the same
     /// type.
-    pub(super) fn spread_result(&self, place: &TablePlace, by: &str, id: Oid) -> Result<()> {
+    pub(crate) fn spread_result(&self, place: &TablePlace, by: &str, id: Oid) -> Result<()> {
         let Some(table) = place.relation()? else { return Ok(()) };
         if citus_catalog::is_known(table).holds()? || !self.spreads_results(id)? {
             return Ok(());
@@ -128,18 +128,15 @@ impl CitusLayout {
 
     /// Distributes a table by its column of ids, colocated with the documents if these are
     /// distributed by a column of the same type.
-    pub(super) fn spread_by_ids(&self, place: &TablePlace, by: &str, id: Oid) -> Result<()> {
-        if self.how == Sharding::Single || self.spreads_results(id)? {
-            return match self.how {
-                Sharding::Single => self.spread(place, Some(by), None),
-                _ => self.spread_result(place, by, id),
-            };
+    pub(crate) fn spread_by_ids(&self, place: &TablePlace, by: &str, id: Oid) -> Result<()> {
+        if self.spreads_results(id)? {
+            return self.spread_result(place, by, id);
         }
         self.spread(place, Some(by), None)
     }
 
     /// Distributes a table like a table of the same columns, if Citus knows that table.
-    pub(super) fn spread_like(&self, place: &TablePlace, by: &str, like: &OwnTable) -> Result<()> {
+    pub(crate) fn spread_like(&self, place: &TablePlace, by: &str, like: &OwnTable) -> Result<()> {
         let Some(table) = place.relation()? else { return Ok(()) };
         if !citus_catalog::is_known(like.oid).holds()? {
             return Ok(());
@@ -150,7 +147,7 @@ impl CitusLayout {
 
     /// Returns keys of a table as an array, one key for each part. Successive keys belong to the
     /// shards in turn. Returns None if all rows are on one node.
-    pub(super) fn keys(&self, table: Oid, parts: i64) -> Result<Option<String>> {
+    pub(crate) fn keys(&self, table: Oid, parts: i64) -> Result<Option<String>> {
         if self.how == Sharding::Single {
             return Ok(None);
         }
@@ -158,7 +155,7 @@ impl CitusLayout {
     }
 
     /// Applies the settings for the statements of this transaction on the nodes.
-    pub(super) fn set_up_nodes() -> Result<()> {
+    pub(crate) fn set_up_nodes() -> Result<()> {
         // The value is half of the memory in which a part is joined, because rows of both may be
         // there at a time. SAFETY: an int that only this thread writes.
         let own = usize::try_from(unsafe { pg_sys::work_mem }).unwrap_or_default();
@@ -174,7 +171,7 @@ impl CitusLayout {
 
     /// Checks that all nodes have the same extension; otherwise sets from different nodes could not
     /// be compared.
-    pub(super) fn check_versions(&self, extension: &Extension) -> Result<()> {
+    pub(crate) fn check_versions(&self, extension: &Extension) -> Result<()> {
         let expected = format!("{} {}", version::LIBRARY, extension.schema);
         let statement = citus_catalog::other_version(&extension.schema, &expected)?;
         let Some(found) = statement.text()? else { return Ok(()) };

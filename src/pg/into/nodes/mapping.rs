@@ -7,13 +7,13 @@ use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{PgList, PgSqlErrorCode};
 
 use super::libpq::Libpq;
-use super::statements::catalog;
+use crate::pg::into::statements::catalog;
 use crate::pg::query::names::quote_identifier;
 use crate::pg::server::encoding::{self, c_string};
 use crate::pg::server::error::{Result, SqlError};
 
 /// The options of a connection.
-pub(super) struct ConnectionOptions {
+pub(crate) struct ConnectionOptions {
     /// What libpq is told: keywords and values.
     told: Vec<(CString, CString)>,
     /// Set if the user need not prove that it knows a password: a superuser, or a user whose
@@ -24,7 +24,7 @@ pub(super) struct ConnectionOptions {
 impl ConnectionOptions {
     /// Reads the options of a server and of the user mapping of the current user, who must be
     /// allowed to use the server.
-    pub(super) fn read(name: &str, libpq: &Libpq) -> Result<Self> {
+    pub(crate) fn read(name: &str, libpq: &Libpq) -> Result<Self> {
         let server_name = encoding::to_server(name)?;
         // SAFETY: a C string; the results live as long as the memory context, and are null or raise
         // an error if they are missing; the lists have nodes of options.
@@ -40,7 +40,7 @@ impl ConnectionOptions {
                 return Err(SqlError::new(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE, message));
             }
             let mapping = pg_sys::GetUserMapping(user, (*server).serverid);
-            let known = KnownOptions::read(libpq);
+            let known = known_options(libpq);
             let mut told: Vec<(CString, CString)> = Vec::new();
             let [mut has_password, mut is_excused] = [false, false];
             for (list, is_of_user) in
@@ -51,7 +51,7 @@ impl ConnectionOptions {
                     if is_of_user && key == c"password_required" {
                         is_excused = !pg_sys::defGetBoolean(option);
                     }
-                    if known.has(key) {
+                    if known.iter().any(|known| known.as_c_str() == key) {
                         let value = CStr::from_ptr(pg_sys::defGetString(option)).to_owned();
                         has_password |= is_of_user && key == c"password" && !value.is_empty();
                         told.push((key.to_owned(), value));
@@ -69,12 +69,12 @@ impl ConnectionOptions {
     }
 
     /// Lists keywords and values.
-    pub(super) fn all(&self) -> impl Iterator<Item = (&CStr, &CStr)> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&CStr, &CStr)> {
         self.told.iter().map(|(key, value)| (key.as_c_str(), value.as_c_str()))
     }
 
     /// Returns the time in which the connection is to be made, if the options say it.
-    pub(super) fn connect_timeout(&self) -> Option<Duration> {
+    pub(crate) fn connect_timeout(&self) -> Option<Duration> {
         let (_, value) = self.told.iter().rev().find(|(key, _)| key.as_c_str() == c"connect_timeout")?;
         let seconds: u64 = value.to_str().ok()?.trim().parse().ok()?;
         (seconds > 0).then(|| Duration::from_secs(seconds))
@@ -82,7 +82,7 @@ impl ConnectionOptions {
 
     /// Fails if a user who has to know a password has none, or the server did not ask for it: then
     /// it would be the operating system's user of this server whom the other one trusts.
-    pub(super) fn check_password(&self, has_password: bool) -> Result<()> {
+    pub(crate) fn check_password(&self, has_password: bool) -> Result<()> {
         if has_password || self.needs_no_password {
             return Ok(());
         }
@@ -92,33 +92,26 @@ impl ConnectionOptions {
     }
 }
 
-/// The options that libpq knows, of which some are not for users.
-struct KnownOptions(Vec<CString>);
-
-impl KnownOptions {
-    fn read(libpq: &Libpq) -> Self {
-        let mut known = Vec::new();
-        // SAFETY: a list of options that ends with one without a keyword, and is freed after it was
-        // copied; or null, if there is no memory.
-        unsafe {
-            let all = (libpq.PQconndefaults)();
-            let mut option = all;
-            while !option.is_null() && !(*option).keyword.is_null() {
-                if !CStr::from_ptr((*option).dispchar).to_bytes().contains(&b'D') {
-                    known.push(CStr::from_ptr((*option).keyword).to_owned());
-                }
-                option = option.add(1);
+/// Returns the options of a server or of a user that libpq is told: it knows them, and they are
+/// neither for its developers nor ours.
+fn known_options(libpq: &Libpq) -> Vec<CString> {
+    let mut known = Vec::new();
+    // SAFETY: a list of options that ends with one without a keyword, and is freed after it was
+    // copied; or null, if there is no memory.
+    unsafe {
+        let all = (libpq.PQconndefaults)();
+        let mut option = all;
+        while !option.is_null() && !(*option).keyword.is_null() {
+            let key = CStr::from_ptr((*option).keyword);
+            let is_ours = [c"client_encoding", c"fallback_application_name"].contains(&key);
+            if !is_ours && !CStr::from_ptr((*option).dispchar).to_bytes().contains(&b'D') {
+                known.push(key.to_owned());
             }
-            (libpq.PQconninfoFree)(all);
+            option = option.add(1);
         }
-        Self(known)
+        (libpq.PQconninfoFree)(all);
     }
-
-    /// Reports whether an option of a server or of a user is told to libpq.
-    fn has(&self, key: &CStr) -> bool {
-        let is_ours = [c"client_encoding", c"fallback_application_name"].contains(&key);
-        !is_ours && self.0.iter().any(|known| known.as_c_str() == key)
-    }
+    known
 }
 
 /// Reports whether the current user may use a server.
@@ -133,7 +126,7 @@ fn may_use(server: Oid) -> bool {
 
 /// The SQLSTATE for a role without a user mapping. It is not that of a server that does not exist,
 /// which no call may pass over.
-pub(super) const NO_MAPPING: PgSqlErrorCode = PgSqlErrorCode::ERRCODE_INVALID_AUTHORIZATION_SPECIFICATION;
+pub(crate) const NO_MAPPING: PgSqlErrorCode = PgSqlErrorCode::ERRCODE_INVALID_AUTHORIZATION_SPECIFICATION;
 
 /// Fails if neither the current user nor everybody has a user mapping for a server.
 fn check_mapping(server: &str) -> Result<()> {

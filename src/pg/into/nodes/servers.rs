@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::connection::{self, Fault};
 use super::mapping::NO_MAPPING;
-use super::statements::remote;
-use crate::pg::procedure::statement::Statement;
+use crate::pg::into::statements::remote;
 use crate::pg::query::as_user::Extension;
 use crate::pg::query::names::quote_identifier;
 use crate::pg::request::example::literal;
@@ -20,7 +19,7 @@ use crate::pg::server::version;
 
 /// A server of postgres_fdw.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Server {
+pub(crate) struct Server {
     /// The name of the server.
     pub name: String,
     /// The schema of the documents there: documents in another schema are other documents.
@@ -29,21 +28,16 @@ pub(super) struct Server {
 
 /// A server as the catalog describes it.
 #[derive(Debug, Deserialize)]
-pub(super) struct KnownServer {
+pub(crate) struct KnownServer {
     #[serde(flatten)]
     server: Server,
     listed: bool,
 }
 
 impl Server {
-    /// Reads the servers that a statement returns as JSON.
-    pub(super) fn all(statement: &Statement) -> Result<Vec<KnownServer>> {
-        statement.json()
-    }
-
     /// Returns the servers that were found. Fails unless all of them are declared to have the
     /// extension.
-    pub(super) fn listed(found: Vec<KnownServer>) -> Result<Vec<Self>> {
+    pub(crate) fn listed(found: Vec<KnownServer>) -> Result<Vec<Self>> {
         let servers = found.into_iter().map(|KnownServer { server, listed }| {
             if listed {
                 return Ok(server);
@@ -66,32 +60,39 @@ impl Server {
 /// Requests to servers, each with a connection of its own, which does not depend on the local
 /// transaction.
 #[derive(Debug, Default)]
-pub(super) struct Requests {
+pub(crate) struct Requests {
+    /// The procedure that makes them, for messages.
+    procedure: &'static str,
     /// For each server that was asked, by its name, the schema of its working tables.
     homes: RefCell<BTreeMap<String, String>>,
 }
 
 impl Requests {
+    /// Returns the requests of a call of a procedure.
+    pub(crate) fn of_call(procedure: &'static str) -> Self {
+        Self { procedure, ..Self::default() }
+    }
+
     /// Runs statements on a server. If a lock is not available, because a session of a killed call
     /// still works there, tries again, and checks for interrupts in between.
-    pub(super) fn run(&self, server: &Server, sql: &str) -> Result<()> {
+    pub(crate) fn run(&self, server: &Server, sql: &str) -> Result<()> {
         try_run(&server.name, sql).or_else(|fault| Err(named(&server.name, fault)?))
     }
 
     /// Asks a server for a text.
-    pub(super) fn ask(&self, server: &Server, sql: &str) -> Result<Option<String>> {
+    pub(crate) fn ask(&self, server: &Server, sql: &str) -> Result<Option<String>> {
         exchange(&server.name, sql, deadline::current()).or_else(|fault| Err(named(&server.name, fault)?))
     }
 
     /// Reports whether a server answers within some seconds.
-    pub(super) fn answers(&self, server: &str) -> Result<bool> {
+    pub(crate) fn answers(&self, server: &str) -> Result<bool> {
         let answer = self.ask_for_seconds(server, "SELECT 1::pg_catalog.text")?;
         Ok(answer.is_ok())
     }
 
     /// Asks a server for a text, and waits some seconds at most. The inner error says why there is
     /// none.
-    pub(super) fn ask_for_seconds(
+    pub(crate) fn ask_for_seconds(
         &self,
         server: &str,
         sql: &str,
@@ -104,7 +105,7 @@ impl Requests {
     /// Checks that a server has the same version of the extension, in a schema of the same name,
     /// and the same version of its library. Otherwise sets from there could not be compared with
     /// sets from here, or calls could not be sent.
-    pub(super) fn check_version(&self, server: &Server, extension: &Extension) -> Result<()> {
+    pub(crate) fn check_version(&self, server: &Server, extension: &Extension) -> Result<()> {
         let expected = format!("{} {}", version::LIBRARY, extension.schema);
         let found = self.ask(server, remote::VERSION)?;
         let describe = |text: &str| match text.split_once(' ') {
@@ -130,7 +131,7 @@ impl Requests {
     /// Returns the schema of the working tables of a server. The role there owns the schema, and
     /// nobody else can make anything in it. The schema is made if it is missing. Its name needs no
     /// quotes.
-    pub(super) fn home(&self, server: &Server) -> Result<String> {
+    pub(crate) fn home(&self, server: &Server) -> Result<String> {
         if let Some(home) = self.homes.borrow().get(&server.name) {
             return Ok(home.clone());
         }
@@ -182,18 +183,18 @@ impl Requests {
 
     /// Makes a table without rows on a server, in place of an existing table of this name. Its rows
     /// are kept after a crash.
-    pub(super) fn create(&self, server: &Server, table: &str, columns: &str) -> Result<()> {
+    pub(crate) fn create(&self, server: &Server, table: &str, columns: &str) -> Result<()> {
         self.run(server, &remote::create(&self.home(server)?, table, columns))
     }
 
     /// Reports whether a server has a table as the role made it.
-    pub(super) fn has(&self, server: &Server, table: &str) -> Result<bool> {
+    pub(crate) fn has(&self, server: &Server, table: &str) -> Result<bool> {
         let (home, table) = (literal(&self.home(server)?), literal(table));
         Ok(self.ask(server, &remote::is_there(&home, &table))?.as_deref() == Some("1"))
     }
 
     /// Counts the rows of a table on a server.
-    pub(super) fn count(&self, server: &Server, table: &str) -> Result<i64> {
+    pub(crate) fn count(&self, server: &Server, table: &str) -> Result<i64> {
         let name = format!("{}.{table}", self.home(server)?);
         let rows = self.ask(server, &remote::count(&name))?;
         Ok(rows.and_then(|rows| rows.parse().ok()).unwrap_or_default())
@@ -201,7 +202,7 @@ impl Requests {
 
     /// Drops tables of a server. If the server cannot be reached or fails to drop them, tells the
     /// caller which tables may remain there.
-    pub(super) fn drop(&self, server: &Server, tables: &[String]) -> Result<()> {
+    pub(crate) fn drop(&self, server: &Server, tables: &[String]) -> Result<()> {
         let mut names = tables.to_vec();
         let dropped = match self.home(server) {
             Ok(home) => {
@@ -217,7 +218,8 @@ impl Requests {
         let Err(fault) = dropped else { return Ok(()) };
         let message = unanswered(&server.name, fault)?;
         pgrx::notice!(
-            "near_duplicates_into: working tables may be left on server \"{}\": {message}. There: {};",
+            "{}: working tables may be left on server \"{}\": {message}. There: {};",
+            self.procedure,
             server.name,
             remote::drop(&names)
         );
@@ -284,12 +286,7 @@ fn named(name: &str, fault: Fault) -> Result<SqlError> {
     })
 }
 
-/// Reports whether an SQLSTATE is of the class of connections.
-fn is_of_connections(code: i32) -> bool {
-    is_in_class(code, PgSqlErrorCode::ERRCODE_CONNECTION_EXCEPTION)
-}
-
 /// Reports whether the SQLSTATE of an error means that a server was not reached.
 fn is_unreached(code: i32) -> bool {
-    is_of_connections(code) || code == NO_MAPPING as i32
+    is_in_class(code, PgSqlErrorCode::ERRCODE_CONNECTION_EXCEPTION) || code == NO_MAPPING as i32
 }

@@ -1,27 +1,34 @@
-//! Steps on working tables, wherever these are.
+//! The working tables: [`spread`] says how the rows of each are spread over the nodes, makes it and
+//! opens it, and [`kept`] which of them bring a finished result up to date. [`own`] accepts and
+//! locks only tables that belong to the caller and are exactly as the call made them, with their
+//! original [`columns`]. Here they are made and filled, each by the file of its name in
+//! `statements`.
 
-use super::nodes::Nodes;
-use super::statements::{candidates, halves, members, pairs, ranks, routes, seen, sets, stars};
-use super::work::{CallWork, not_here};
+pub(crate) mod columns;
+mod kept;
+pub(crate) mod own;
+pub(crate) mod spread;
+
 use crate::into::state::Count;
 use crate::into::step::WorkingTable;
+use crate::pg::into::nodes::Nodes;
+use crate::pg::into::statements::{candidates, halves, members, pairs, ranks, routes, seen, sets, stars};
+use crate::pg::into::work::{CallWork, not_here};
 use crate::pg::server::error::Result;
 
 /// Makes a table.
-pub(super) fn make(work: &CallWork, table: WorkingTable) -> Result<()> {
+pub(crate) fn make(work: &CallWork, table: WorkingTable) -> Result<()> {
     let spread = work.spread()?;
     if spread.kept().contains(&table) && spread.is_whole(table)? {
         return Ok(());
     }
-    let parts = work.in_parts()?.parts;
     // What is kept is made before what is put beside it.
     for kept in spread.made_with(table) {
         if !spread.is_whole(*kept)? {
-            spread.make(*kept, parts, 1)?;
+            spread.make(*kept)?;
         }
     }
-    let progress = &work.log()?.progress;
-    spread.make(table, parts, progress.sizes.rows_a_fetch(progress.expected(WorkingTable::Sets)))?;
+    spread.make(table)?;
     match spread.nodes {
         Nodes::Citus(layout) if table == WorkingTable::Sets => sets::make_slots(work, layout),
         _ => Ok(()),
@@ -30,7 +37,7 @@ pub(super) fn make(work: &CallWork, table: WorkingTable) -> Result<()> {
 
 /// Counts the rows of a table. Those of a table that sessions share are kept after a crash, so that
 /// they are not counted each time that a part of them is read.
-pub(super) fn count(work: &mut CallWork, table: WorkingTable) -> Result<()> {
+pub(crate) fn count(work: &mut CallWork, table: WorkingTable) -> Result<()> {
     let spread = work.spread()?;
     let count = if !spread.nodes.are_shared() {
         spread.count(table)?
@@ -44,7 +51,7 @@ pub(super) fn count(work: &mut CallWork, table: WorkingTable) -> Result<()> {
 }
 
 /// Fills a table from other working tables.
-pub(super) fn fill(work: &mut CallWork, table: WorkingTable) -> Result<()> {
+pub(crate) fn fill(work: &mut CallWork, table: WorkingTable) -> Result<()> {
     work.nodes()?.reach(Some(table));
     work.state.filled = Some(match table {
         WorkingTable::Changes => seen::fill_changes(work)?,
@@ -62,9 +69,7 @@ pub(super) fn fill(work: &mut CallWork, table: WorkingTable) -> Result<()> {
         WorkingTable::Clusters => stars::fill_clusters(work)?,
         // Documents are read like in any query of the caller, and what is stored is stored with the
         // new rows.
-        WorkingTable::Sets | WorkingTable::Seen | WorkingTable::Stored | WorkingTable::Routed => {
-            return Err(not_here(table));
-        }
+        _ => return Err(not_here(table)),
     });
     Ok(())
 }

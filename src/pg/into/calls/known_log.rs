@@ -9,9 +9,10 @@
 use pgrx::pg_sys::{self, Datum, Oid};
 use serde::Deserialize;
 
-use super::log::{LogTable, RESULT, is_token};
-use super::place::TablePlace;
-use super::statements::runs as statements;
+use crate::pg::into::log::{LogTable, RESULT, is_token};
+use crate::pg::into::place::TablePlace;
+use crate::pg::into::statements::runs as statements;
+use crate::pg::procedure::catalog::role_name;
 use crate::pg::procedure::session_lock::SessionLock;
 use crate::pg::procedure::statement::read_text;
 use crate::pg::procedure::table::{OpenedTable, Patience, Table};
@@ -20,32 +21,48 @@ use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::Result;
 
 /// The status of tables that no log knows.
-pub(super) const LEFT: &str = "left over";
+pub(crate) const LEFT: &str = "left over";
+
+/// A call, on one node, as `neardup_into_calls` shows it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CallOnNode {
+    /// The node, unless it is this server.
+    pub node: Option<String>,
+    /// The common part of the names of the working tables.
+    pub run: String,
+    /// The table that the call makes.
+    pub pairs: Option<String>,
+    /// The owner.
+    pub owner: Option<String>,
+    /// What the call is doing.
+    pub status: &'static str,
+    /// The last step that is done, its name and the number of its rows.
+    pub step: Option<i32>,
+    pub name: Option<String>,
+    pub rows: Option<i64>,
+    /// The number of parts of the next step that are done.
+    pub parts: Option<i64>,
+    /// When the call began, and when the last step was done, in microseconds since 2000.
+    pub started: Option<i64>,
+    pub noted: Option<i64>,
+    /// The number of working tables, and their bytes.
+    pub tables: i64,
+    pub bytes: i64,
+}
 
 /// A call, as its log describes it.
 #[derive(Debug)]
-pub(super) struct KnownLog {
+pub(crate) struct KnownLog {
     /// The OID of the log.
     pub oid: Oid,
     /// The owner of the log, whose working tables are those of the call.
     pub owner: Oid,
-    /// The common part of the names of the working tables.
-    pub token: String,
-    /// The table that the call makes, for display.
-    pub pairs: Option<String>,
-    /// What the call is doing.
-    pub status: &'static str,
-    /// The last step that is done, its name and the number of its rows.
-    pub step: i32,
-    pub name: Option<String>,
-    pub rows: Option<i64>,
-    /// When the call began, and when the last step was done, in microseconds since 2000.
-    pub started: Option<i64>,
-    pub noted: Option<i64>,
     /// The lock that the call holds while it runs.
     pub lock: SessionLock,
     /// The servers that the call works on.
     pub servers: Vec<String>,
+    /// What is shown.
+    pub call: CallOnNode,
 }
 
 /// What is read of the first row.
@@ -59,21 +76,13 @@ struct AboutKnown {
     update: Option<String>,
 }
 
-/// What is read of the last row.
-struct LastRow {
-    step: i32,
-    name: Option<String>,
-    rows: Option<i64>,
-    noted: Option<i64>,
-}
-
 #[derive(Debug, Deserialize)]
 struct NamedLog {
     name: String,
 }
 
 /// Reads all logs of roles of which the caller is a member. Runs as the caller.
-pub(super) fn all() -> Result<Vec<KnownLog>> {
+pub(crate) fn all() -> Result<Vec<KnownLog>> {
     let mut found = Vec::new();
     for oid in statements::logs().json::<Vec<u32>>()? {
         let lock = pg_sys::AccessShareLock;
@@ -98,34 +107,33 @@ fn read(table: &Table) -> Result<Option<KnownLog>> {
         return Ok(None);
     }
     let Some(place) = TablePlace::find(table.oid)? else { return Ok(None) };
-    let mut first: Option<(AboutKnown, Option<i64>)> = None;
-    let mut last: Option<LastRow> = None;
+    let mut first = None;
+    let mut call = CallOnNode { owner: role_name(table.owner), ..CallOnNode::default() };
     let columns = ["step", "name", "rows", "started", "finished", "about"];
     table.each_row(columns, |[step, name, rows, started, finished, about]| {
         let Some(step) = step.map(|step| step.value() as i32) else { return Ok(()) };
+        let [rows, started, noted] =
+            [rows, started, finished].map(|number| number.map(|number| number.value() as i64));
         if step == 0 && first.is_none() {
-            let about = about.and_then(json);
-            first = about.map(|about| (about, started.map(|time| time.value() as i64)));
+            first = about.and_then(json);
+            call.started = started;
         }
-        if last.as_ref().is_none_or(|known| known.step <= step) {
+        if call.step.is_none_or(|known| known <= step) {
             let name = name.filter(|&name| is_short(name)).map(read_text).transpose()?;
-            let [rows, noted] = [rows, finished].map(|number| number.map(|number| number.value() as i64));
-            last = Some(LastRow { step, name: name.map(|name| name.into_owned()), rows, noted });
+            (call.step, call.rows, call.noted) = (Some(step), rows, noted);
+            call.name = name.map(|name| name.into_owned());
         }
         Ok(())
     })?;
-    let (Some((about, started)), Some(LastRow { step, name, rows, noted })) = (first, last) else {
+    let Some(AboutKnown { token, pairs, servers, update }) = first.filter(|about| is_token(&about.token))
+    else {
         return Ok(None);
     };
-    if !is_token(&about.token) {
-        return Ok(None);
-    }
     let lock = place.lock();
-    let AboutKnown { token, pairs, servers, update } = about;
     let is_there = || pairs.as_deref().map_or(Ok(false), |pairs| statements::is_there(pairs)?.holds());
-    let status = if statements::is_held(lock).holds()? {
+    call.status = if statements::is_held(lock).holds()? {
         "running"
-    } else if name.as_deref() != Some(RESULT) {
+    } else if call.name.as_deref() != Some(RESULT) {
         "waiting"
     } else if update.is_none() {
         "done"
@@ -134,9 +142,9 @@ fn read(table: &Table) -> Result<Option<KnownLog>> {
     } else {
         LEFT
     };
+    (call.run, call.pairs) = (token, pairs);
     let servers = servers.into_iter().map(|server| server.name).collect();
-    let (oid, owner) = (table.oid, table.owner);
-    Ok(Some(KnownLog { oid, owner, token, pairs, status, step, name, rows, started, noted, lock, servers }))
+    Ok(Some(KnownLog { oid: table.oid, owner: table.owner, lock, servers, call }))
 }
 
 /// Reports whether a value is not longer than what a call writes.

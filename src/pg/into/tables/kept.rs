@@ -1,16 +1,16 @@
 //! Which working tables are kept when a result is made, to bring it up to date later, and which are
 //! dropped.
 
-use super::nodes::Nodes;
 use super::own;
-use super::spread::{ScratchTables, SpreadTables};
-use super::statements::definitions::{self, Distribution};
+use super::spread::SpreadTables;
 use crate::into::step::WorkingTable;
+use crate::pg::into::nodes::Nodes;
+use crate::pg::into::statements::definitions::{self, Distribution};
 use crate::pg::server::error::Result;
 
 impl SpreadTables<'_> {
     /// Returns the tables that are kept when a result is made.
-    pub(super) fn kept(&self) -> &'static [WorkingTable] {
+    pub(crate) fn kept(&self) -> &'static [WorkingTable] {
         match (self.update, self.nodes) {
             (false, _) => &[],
             (true, Nodes::Citus(_)) => &[
@@ -31,7 +31,7 @@ impl SpreadTables<'_> {
     }
 
     /// Returns the tables that are made, if they are missing, before this table.
-    pub(super) fn made_with(&self, table: WorkingTable) -> &'static [WorkingTable] {
+    pub(crate) fn made_with(&self, table: WorkingTable) -> &'static [WorkingTable] {
         match (self.update, self.nodes, table) {
             (true, Nodes::Citus(_), WorkingTable::Seen) => {
                 &[WorkingTable::Known, WorkingTable::Stored, WorkingTable::Routed]
@@ -41,31 +41,18 @@ impl SpreadTables<'_> {
         }
     }
 
-    /// Reports whether any local working tables are left.
-    pub(super) fn is_left(&self) -> Result<bool> {
-        for place in self.all() {
-            if place.relation()?.is_some() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
     /// Drops all tables but those that are kept: the tables on servers first, because dropping
     /// local tables can be rolled back.
-    pub(super) fn drop_all_but(&self, kept: &[WorkingTable]) -> Result<()> {
-        let goes = |table: &WorkingTable| !kept.contains(table);
-        let far = |table: &WorkingTable| matches!(self.distribution(*table), Distribution::Servers(_));
-        let far: Vec<String> =
-            WorkingTable::ALL.into_iter().filter(goes).filter(far).map(|table| self.name(table)).collect();
+    pub(crate) fn drop_all_but(&self, kept: &[WorkingTable]) -> Result<()> {
+        let gone = || WorkingTable::ALL.iter().copied().filter(|table| !kept.contains(table));
+        let is_far = |table: &WorkingTable| matches!(self.distribution(*table), Distribution::Servers(_));
+        let far: Vec<String> = gone().filter(is_far).map(|table| self.name(table)).collect();
         for server in self.nodes.servers() {
             self.requests.drop(server, &far)?;
         }
         let mut here = Vec::new();
-        let scratch = ScratchTables::ALL.map(|scratch| self.scratch(scratch));
-        let tables = WorkingTable::ALL.into_iter().filter(goes).map(|table| self.place(table));
-        for place in tables.chain(scratch) {
-            if let Some(oid) = place.relation()?
+        for table in gone() {
+            if let Some(oid) = self.place(table).relation()?
                 && let Some(table) = own::open(oid, self.owned.caller)?
             {
                 here.push(table.name);

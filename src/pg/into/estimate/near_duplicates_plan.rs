@@ -8,7 +8,7 @@ use std::num::NonZeroU64;
 use pgrx::IntoDatum;
 use pgrx::pg_sys::Datum;
 
-use super::estimate::{ByNode, by_node};
+use super::by_node::{ByNode, by_node};
 use crate::into::estimate::NodeWork;
 use crate::pg::functions::sampled_method::{Planned, plan};
 use crate::pg::read::sample::CallSample;

@@ -12,21 +12,21 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
 use super::columns::{Column, Types};
-use super::place::TablePlace;
+use crate::pg::into::place::TablePlace;
 use crate::pg::procedure::form::{IndexForm, TableForm};
 use crate::pg::procedure::table::{OpenedTable, Table};
 use crate::pg::query::names::name_of;
 use crate::pg::server::error::{Result, SqlError};
 
 /// The forms of the tables of a call.
-pub(super) const TABLE: TableForm = TableForm::TABLE;
-pub(super) const PARTITIONED: TableForm = TableForm { kind: pg_sys::RELKIND_PARTITIONED_TABLE, ..TABLE };
-pub(super) const FOREIGN: TableForm =
+pub(crate) const TABLE: TableForm = TableForm::TABLE;
+pub(crate) const PARTITIONED: TableForm = TableForm { kind: pg_sys::RELKIND_PARTITIONED_TABLE, ..TABLE };
+pub(crate) const FOREIGN: TableForm =
     TableForm { kind: pg_sys::RELKIND_FOREIGN_TABLE, is_partition: true, ..TABLE };
 /// A partition that is on this server.
-pub(super) const PARTITION: TableForm = TableForm { is_partition: true, ..TABLE };
+pub(crate) const PARTITION: TableForm = TableForm { is_partition: true, ..TABLE };
 /// The key of the sets.
-pub(super) const NUMBERED: &[IndexForm] = &[IndexForm::key(&["n"])];
+pub(crate) const NUMBERED: &[IndexForm] = &[IndexForm::key(&["n"])];
 
 /// A table that is open: its name, quoted for SQL text, and its OID.
 #[derive(Debug, Clone)]
@@ -43,7 +43,7 @@ impl Display for OwnTable {
 
 /// The common properties of the tables of a call.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Owned<'a> {
+pub(crate) struct Owned<'a> {
     /// The role that calls.
     pub caller: Oid,
     /// The types of columns.
@@ -53,7 +53,7 @@ pub(super) struct Owned<'a> {
 impl Owned<'_> {
     /// Opens the table of a place and locks it until the end of the transaction. Fails if the table
     /// is missing, belongs to another role, or is not as it was made.
-    pub(super) fn open(&self, place: &TablePlace, form: TableForm, columns: &[Column]) -> Result<OwnTable> {
+    pub(crate) fn open(&self, place: &TablePlace, form: TableForm, columns: &[Column]) -> Result<OwnTable> {
         let missing = || -> Result<OwnTable> {
             let message = format!("{} is gone", place.qualified()?);
             Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, message)
@@ -70,7 +70,7 @@ impl Owned<'_> {
 
 /// Opens a relation that belongs to the caller, and locks it against new triggers until the end of
 /// the transaction. Returns None if it was dropped meanwhile.
-pub(super) fn open(oid: Oid, caller: Oid) -> Result<Option<Table>> {
+pub(crate) fn open(oid: Oid, caller: Oid) -> Result<Option<Table>> {
     match Table::open(oid, pg_sys::RowExclusiveLock, |owner| owner == caller)? {
         OpenedTable::Gone => Ok(None),
         OpenedTable::Table(table) => Ok(Some(table)),
@@ -81,7 +81,7 @@ pub(super) fn open(oid: Oid, caller: Oid) -> Result<Option<Table>> {
 }
 
 /// Returns the error for a relation that cannot be used.
-pub(super) fn refused(name: &str, why: &str) -> SqlError {
+pub(crate) fn refused(name: &str, why: &str) -> SqlError {
     let code = PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
     SqlError::new(code, format!("{name} {why}"))
         .hint(format!("Rename it: ALTER TABLE {name} RENAME TO other; then call it again."))

@@ -10,11 +10,10 @@ use pgrx::pg_sys::{self, Oid};
 use pgrx::{PgSqlErrorCode, check_for_interrupts};
 
 use super::known_log::{self, KnownLog};
-use super::log::is_token;
 use super::runs::{WorkerAnswer, ask_servers, tables_of_workers, tell};
-use super::servers::{Requests, Server};
-use super::statements::{remote, runs as statements};
-use crate::pg::procedure::catalog::role_name;
+use crate::pg::into::log::is_token;
+use crate::pg::into::nodes::servers::{Requests, Server};
+use crate::pg::into::statements::{remote, runs as statements};
 use crate::pg::procedure::citus;
 use crate::pg::procedure::part_lock::LockedShare;
 use crate::pg::procedure::table::{OpenedTable, Table};
@@ -46,7 +45,7 @@ fn clean(call: FunctionCall) -> Result<i64> {
 }
 
 fn drop_all(run: &str, caller: Oid) -> Result<i64> {
-    let logs: Vec<KnownLog> = known_log::all()?.into_iter().filter(|log| log.token == run).collect();
+    let logs: Vec<KnownLog> = known_log::all()?.into_iter().filter(|log| log.call.run == run).collect();
     let tables: Vec<(u32, u32)> = statements::tables_of(run)?.json()?;
     let tables: Vec<(Oid, Oid)> =
         tables.into_iter().map(|(owner, table)| (Oid::from(owner), Oid::from(table))).collect();
@@ -68,7 +67,7 @@ fn drop_all(run: &str, caller: Oid) -> Result<i64> {
                 dropped += logs.iter().map(|log| on_servers(run, log)).sum::<Result<i64>>()?;
             }
             let working: Vec<Oid> = of_owner().collect();
-            let further = logs.iter().filter(|log| log.status != "done").map(|log| log.oid);
+            let further = logs.iter().filter(|log| log.call.status != "done").map(|log| log.oid);
             for table in working.into_iter().chain(further) {
                 dropped += drop_one(table, owner)?;
             }
@@ -96,7 +95,7 @@ fn not_owner(names: &[String]) -> SqlError {
 
 /// Returns the error for a call that a session is running.
 fn running(log: &KnownLog) -> SqlError {
-    let message = format!("a session is making {}", log.pairs.as_deref().unwrap_or_default());
+    let message = format!("a session is making {}", log.call.pairs.as_deref().unwrap_or_default());
     SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_IN_USE, message)
         .hint("Cancel it first: SELECT pid, call FROM neardup_activity;")
 }
@@ -129,9 +128,7 @@ fn on_servers(run: &str, log: &KnownLog) -> Result<i64> {
 /// Drops the tables of a call on workers of Citus that the coordinator does not know.
 fn on_workers(run: &str, logs: &[KnownLog]) -> Result<i64> {
     let is_left = |owner: &str| {
-        let is_running =
-            |log: &KnownLog| role_name(log.owner).as_deref() == Some(owner) && log.status == "running";
-        !logs.iter().any(is_running)
+        !logs.iter().any(|log| log.call.owner.as_deref() == Some(owner) && log.call.status == "running")
     };
     let (mut dropped, mut owners) = (0, BTreeSet::new());
     for (_, tables) in tables_of_workers()? {

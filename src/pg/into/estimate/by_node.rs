@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 
 use pgrx::pg_sys::{self, Oid};
 
-use super::arguments::{CallArguments, InParts, JoinArguments};
 use super::measure::{MeasuredCall, MeasuredSample};
-use super::place::TablePlace;
-use super::servers::Requests;
-use super::statements::join::JoinStatements;
-use super::statements::routes::few_parts;
-use super::statements::{citus_catalog, estimate as statements};
 use crate::into::estimate::{CallEstimate, NodeWork, StepNodes, estimate};
 use crate::pg::functions::sampled_method::plan;
+use crate::pg::into::arguments::{CallArguments, JoinArguments};
+use crate::pg::into::log::LoggedArguments;
+use crate::pg::into::nodes::servers::Requests;
+use crate::pg::into::place::TablePlace;
+use crate::pg::into::statements::join::JoinStatements;
+use crate::pg::into::statements::routes::few_parts;
+use crate::pg::into::statements::{citus_catalog, estimate as statements};
 use crate::pg::procedure::citus as spreading;
 use crate::pg::query::Query;
 use crate::pg::query::as_user::{Extension, as_user};
@@ -80,10 +81,8 @@ impl CallArguments {
             options: given.json(Argument::Options)?,
             shingle: given.get(Argument::Shingle),
             multiset: given.get(Argument::Multiset),
-            max_pairs: None,
-            min_sentences: None,
-            extend: None,
             texts,
+            ..KeptArguments::default()
         };
         Ok(Self::of_join(join, given.get(Argument::Parts)))
     }
@@ -100,7 +99,7 @@ pub(crate) fn by_node(call: FunctionCall, given: Named<'_>, wanted: Option<u64>)
     let home = TablePlace::with_relation(arguments.join.docs, "")?;
     let asked = JoinArguments::new(&arguments, &extension, caller, &home)?;
     // As a call does first, and before postgres_fdw waits for a server that says nothing.
-    if let Some(in_parts) = &asked.in_parts {
+    if let Some(in_parts) = asked.in_parts.as_ref().map(|of| &of.logged) {
         let requests = Requests::default();
         let servers = || in_parts.servers.iter().try_for_each(|of| requests.check_version(of, &extension));
         as_user(caller, servers)?;
@@ -114,15 +113,16 @@ pub(crate) fn by_node(call: FunctionCall, given: Named<'_>, wanted: Option<u64>)
     let sample = CallSample::by(&request.left, by, wanted, counted)?;
     let docs = asked.docs;
     let Some(in_parts) = &asked.in_parts else { return whole(&request, sample, caller, docs) };
-    let mut parts = in_parts.parts;
-    if in_parts.citus.is_some() && !arguments.names_parts() {
+    let LoggedArguments { parts, carried, citus, .. } = &in_parts.logged;
+    let mut parts = *parts;
+    if citus.is_some() && !arguments.names_parts() {
         let nodes = as_user(caller, || citus_catalog::nodes().number())?.unwrap_or(1);
         parts = few_parts(parts, nodes, i64::try_from(sample.documents).unwrap_or(i64::MAX));
     }
-    let join = JoinStatements::new(&extension.internal, parts, &in_parts.carried);
-    let of = MeasuredCall { caller, arguments: &asked, source: &request.left, join: &join };
+    let join = JoinStatements::new(&extension.internal, parts, carried);
+    let of = MeasuredCall { caller, docs, in_parts, source: &request.left, join: &join };
     let mut measured = MeasuredSample::read(&of, sample)?;
-    let (names, layout) = as_user(caller, || layout(&asked, in_parts, &measured))?;
+    let (names, layout) = as_user(caller, || layout(docs, &in_parts.logged, &measured))?;
     let sampled = measured.steps(&of)?;
     Ok(ByNode::new(&request, estimate(&sampled, &layout), names, measured.len()))
 }
@@ -130,7 +130,7 @@ pub(crate) fn by_node(call: FunctionCall, given: Named<'_>, wanted: Option<u64>)
 /// Counts the documents if they are on servers: each of these counts its own, if the caller may
 /// read the partitions.
 fn count_on_servers(asked: &JoinArguments, caller: Oid) -> Result<Option<u64>> {
-    let is_far = asked.in_parts.as_ref().is_some_and(|in_parts| !in_parts.servers.is_empty());
+    let is_far = asked.in_parts.as_ref().is_some_and(|of| !of.logged.servers.is_empty());
     let sql = match is_far {
         true => as_user(caller, || statements::counts(asked.docs).text())?,
         false => None,
@@ -169,14 +169,14 @@ fn whole(request: &Request, sample: CallSample, caller: Oid, docs: Oid) -> Resul
 
 /// Returns the names of the nodes besides this server, and where the steps run.
 fn layout(
-    asked: &JoinArguments,
-    in_parts: &InParts,
+    docs: Oid,
+    in_parts: &LoggedArguments,
     measured: &MeasuredSample,
 ) -> Result<(Vec<String>, StepNodes)> {
     if !in_parts.servers.is_empty() {
         let names: Vec<String> = in_parts.servers.iter().map(|server| server.name.clone()).collect();
         let of: BTreeMap<u32, String> =
-            statements::servers_of_partitions(asked.docs).json::<Vec<(u32, String)>>()?.into_iter().collect();
+            statements::servers_of_partitions(docs).json::<Vec<(u32, String)>>()?.into_iter().collect();
         let mut shares = vec![0.0; names.len()];
         for (partition, count) in measured.of_partitions() {
             let server = of.get(&partition.to_u32()).and_then(|of| names.iter().position(|name| name == of));
@@ -189,7 +189,7 @@ fn layout(
     if in_parts.citus.is_none() {
         return Ok((Vec::new(), StepNodes::Here));
     }
-    let nodes: Vec<(String, i64, bool)> = statements::nodes_of_shards(asked.docs).json()?;
+    let nodes: Vec<(String, i64, bool)> = statements::nodes_of_shards(docs).json()?;
     let working = nodes.iter().filter(|node| node.2).count().max(1) as f64;
     let shares = shares(nodes.iter().map(|node| node.1));
     let layout =

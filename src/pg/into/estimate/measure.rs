@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{PgMemoryContexts, PgSqlErrorCode};
 
-use super::arguments::{InParts, JoinArguments};
-use super::statements::estimate as statements;
-use super::statements::join::JoinStatements;
 use crate::into::estimate::{Sampled, Seconds};
+use crate::pg::into::arguments::InParts;
+use crate::pg::into::statements::estimate as statements;
+use crate::pg::into::statements::join::JoinStatements;
 use crate::pg::procedure::statement::Statement;
 use crate::pg::query::as_user::{as_user, set, with_settings};
 use crate::pg::query::cursor::OpenCursor;
@@ -38,7 +38,7 @@ struct SampledDocument {
 }
 
 /// The documents of the sample, and what they took.
-pub(super) struct MeasuredSample {
+pub(crate) struct MeasuredSample {
     sample: CallSample,
     members: Vec<SampledDocument>,
     context: PgMemoryContexts,
@@ -46,18 +46,12 @@ pub(super) struct MeasuredSample {
 }
 
 /// What is measured.
-pub(super) struct MeasuredCall<'a> {
+pub(crate) struct MeasuredCall<'a> {
     pub caller: Oid,
-    pub arguments: &'a JoinArguments,
+    pub docs: Oid,
+    pub in_parts: &'a InParts,
     pub source: &'a DocumentSource,
     pub join: &'a JoinStatements,
-}
-
-impl MeasuredCall<'_> {
-    fn in_parts(&self) -> Result<&InParts> {
-        let missing = || SqlError::parameter("there is nothing to measure");
-        self.arguments.in_parts.as_ref().ok_or_else(missing)
-    }
 }
 
 /// Runs statements as the caller, with settings for a sample.
@@ -77,10 +71,10 @@ fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
 
 impl MeasuredSample {
     /// Reads a sample. If its sets take more than a quarter of the memory, it is halved.
-    pub(super) fn read(asked: &MeasuredCall<'_>, sample: CallSample) -> Result<Self> {
-        let in_parts = asked.in_parts()?;
+    pub(crate) fn read(asked: &MeasuredCall<'_>, sample: CallSample) -> Result<Self> {
+        let in_parts = asked.in_parts;
         let budget = (settings::memory() / 4).max(4 << 20) as u64;
-        let is_far = !in_parts.servers.is_empty();
+        let is_far = !in_parts.logged.servers.is_empty();
         let mut measured = Self {
             sample,
             members: Vec::new(),
@@ -90,9 +84,9 @@ impl MeasuredSample {
         let (hash, below) = sample.hash(asked.source);
         let text = is_far.then_some(asked.source.column.as_str());
         let sql = statements::sample(&in_parts.documents, &hash, below, text, is_far);
-        let relations = [asked.arguments.docs];
+        let relations = [asked.docs];
         let query = Query { relations: &relations, ..Query::new(&sql) };
-        let is_here = !is_far && in_parts.citus.is_none();
+        let is_here = !is_far && in_parts.logged.citus.is_none();
         let find_seconds = if is_here { sample.find_seconds(asked.source)? } else { 0.0 };
         let began = processor_seconds();
         let (mut bytes, mut read) = (0, 0u64);
@@ -110,7 +104,7 @@ impl MeasuredSample {
         // The sets of documents that were dropped were made, too.
         let stayed = measured.members.len() as f64 / read.max(1) as f64;
         measured.seconds.sets = (processor_seconds() - began - find_seconds).max(0.0) * stayed;
-        if in_parts.citus.is_some() {
+        if in_parts.logged.citus.is_some() {
             measured.seconds.sets = measured.cut(asked)?;
         }
         Ok(measured)
@@ -163,10 +157,10 @@ impl MeasuredSample {
         if asked.source.kind != ColumnContent::Text || self.members.is_empty() {
             return Ok(usual);
         }
-        let documents = &asked.in_parts()?.documents;
+        let documents = &asked.in_parts.documents;
         let (hash, below) = self.sample.at_most(TEXTS).hash(asked.source);
         let sql = statements::texts(&documents.table, &asked.source.document, &hash, below);
-        let relations = [asked.arguments.docs];
+        let relations = [asked.docs];
         let query = Query { relations: &relations, ..Query::new(&sql) };
         let [texts] = query.run([pg_sys::TEXTARRAYOID])?.first.unwrap_or_default();
         let Some(texts) = texts else { return Ok(usual) };
@@ -182,12 +176,12 @@ impl MeasuredSample {
     }
 
     /// Returns the number of documents in the sample.
-    pub(super) fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.members.len() as u64
     }
 
     /// Returns the number of documents of the sample in each partition.
-    pub(super) fn of_partitions(&self) -> HashMap<Oid, u64> {
+    pub(crate) fn of_partitions(&self) -> HashMap<Oid, u64> {
         let mut counts = HashMap::new();
         for member in &self.members {
             *counts.entry(member.partition).or_default() += 1;
@@ -197,7 +191,7 @@ impl MeasuredSample {
 
     /// Takes the steps on the sample; on half of it if there are more candidates than a value can
     /// hold.
-    pub(super) fn steps(&mut self, asked: &MeasuredCall<'_>) -> Result<Sampled> {
+    pub(crate) fn steps(&mut self, asked: &MeasuredCall<'_>) -> Result<Sampled> {
         loop {
             match apart(|| self.steps_once(asked)) {
                 Err(error) if is_too_much(&error) && self.members.len() > 100 => {
@@ -293,8 +287,7 @@ impl MeasuredSample {
 
 /// Runs a statement that returns two numbers.
 fn numbers(statement: &Statement) -> Result<[u64; 2]> {
-    let row = statement.row([pg_sys::INT8OID; 2])?.unwrap_or_default();
-    Ok(row.map(|number| number.map_or(0, |number| number.value() as u64)))
+    Ok(statement.numbers()?.map(i64::unsigned_abs))
 }
 
 /// Reports whether an error says that something is larger than a value can be.

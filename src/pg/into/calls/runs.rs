@@ -11,11 +11,10 @@ use pgrx::{IntoDatum, PgSqlErrorCode, check_for_interrupts};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::known_log::{self, KnownLog, LEFT};
-use super::own;
-use super::servers::Requests;
-use super::statements::runs as statements;
-use crate::pg::procedure::catalog::role_name;
+use super::known_log::{self, CallOnNode, KnownLog, LEFT};
+use crate::pg::into::nodes::servers::Requests;
+use crate::pg::into::statements::runs as statements;
+use crate::pg::into::tables::own;
 use crate::pg::procedure::citus;
 use crate::pg::procedure::table::{OpenedTable, Patience, Table};
 use crate::pg::query::as_user::as_user;
@@ -36,28 +35,10 @@ sql_function! {
     }
 }
 
-/// A call, on one node.
-#[derive(Debug, Default)]
-struct CallOnNode {
-    node: Option<String>,
-    run: String,
-    pairs: Option<String>,
-    owner: Option<String>,
-    status: Option<String>,
-    step: Option<i32>,
-    name: Option<String>,
-    rows: Option<i64>,
-    parts: Option<i64>,
-    started: Option<i64>,
-    noted: Option<i64>,
-    tables: i64,
-    bytes: i64,
-}
-
 /// The working tables of a call on one node that belong to one role. `parts` is the table of the
 /// parts that are done.
 #[derive(Debug, Deserialize)]
-pub(super) struct WorkingTables {
+pub(crate) struct WorkingTables {
     pub run: String,
     pub owner: Option<String>,
     pub tables: i64,
@@ -68,7 +49,7 @@ pub(super) struct WorkingTables {
 
 /// What a worker of Citus said.
 #[derive(Debug, Deserialize)]
-pub(super) struct WorkerAnswer {
+pub(crate) struct WorkerAnswer {
     pub node: String,
     pub success: bool,
     pub result: Option<String>,
@@ -88,28 +69,14 @@ fn parse<T: DeserializeOwned>(node: &str, json: Option<&str>) -> Result<T> {
 fn all(caller: Oid) -> Result<Vec<CallOnNode>> {
     let in_citus = citus::is_there().holds()?;
     let logs = known_log::all()?;
-    let mut runs = Vec::new();
-    for log in &logs {
-        runs.push(CallOnNode {
-            run: log.token.clone(),
-            pairs: log.pairs.clone(),
-            owner: role_name(log.owner),
-            status: Some(log.status.to_owned()),
-            step: Some(log.step),
-            name: log.name.clone(),
-            rows: log.rows,
-            started: log.started,
-            noted: log.noted,
-            ..CallOnNode::default()
-        });
-    }
+    let mut runs: Vec<CallOnNode> = logs.iter().map(|log| log.call.clone()).collect();
     for tables in statements::all_tables(in_citus).json::<Vec<WorkingTables>>()? {
         check_for_interrupts!();
         let WorkingTables { run, owner, tables, bytes, parts } = tables;
         let place = match runs.iter().position(|known| known.run == run && known.owner == owner) {
             Some(n) => n,
             None => {
-                runs.push(CallOnNode { run, owner, status: Some(LEFT.to_owned()), ..CallOnNode::default() });
+                runs.push(CallOnNode { run, owner, status: LEFT, ..CallOnNode::default() });
                 runs.len() - 1
             }
         };
@@ -141,42 +108,36 @@ fn parts_done(parts: Oid, log: &KnownLog) -> Result<Option<i64>> {
     let mut done = 0;
     table.each_row(["step", "part"], |[step, part]| {
         let [step, part] = [step, part].map(|number| number.map(|number| number.value() as i64));
-        done += i64::from(step == Some(i64::from(log.step) + 1) && part.is_some_and(|part| part >= 0));
+        done += i64::from(
+            step == log.call.step.map(|step| i64::from(step) + 1) && part.is_some_and(|part| part >= 0),
+        );
         Ok(())
     })?;
     Ok(Some(done))
 }
 
 /// Returns the working tables on a node. Those of known calls have the status of the call.
-fn there(
+fn there<'a>(
     node: &str,
     tables: Vec<WorkingTables>,
-    known: impl Fn(&WorkingTables) -> Option<(String, Option<String>)>,
+    known: impl Fn(&WorkingTables) -> Option<&'a CallOnNode>,
 ) -> Vec<CallOnNode> {
     let of = |tables: WorkingTables| {
-        let (status, pairs) = known(&tables).unwrap_or((LEFT.to_owned(), None));
+        let (status, pairs) = known(&tables).map_or((LEFT, None), |call| (call.status, call.pairs.clone()));
         let WorkingTables { run, owner, tables, bytes, .. } = tables;
-        CallOnNode {
-            node: Some(node.to_owned()),
-            run,
-            pairs,
-            owner,
-            status: Some(status),
-            tables,
-            bytes,
-            ..CallOnNode::default()
-        }
+        let node = Some(node.to_owned());
+        CallOnNode { node, run, pairs, owner, status, tables, bytes, ..CallOnNode::default() }
     };
     tables.into_iter().map(of).collect()
 }
 
 /// Tells the caller that a node did not answer.
-pub(super) fn tell(node: &str, message: &str) {
+pub(crate) fn tell(node: &str, message: &str) {
     pgrx::notice!("{NAME}: {node} did not say what it has: {message}");
 }
 
 /// Asks servers for JSON; tells the caller which of them do not answer.
-pub(super) fn ask_servers<'a, T: DeserializeOwned>(
+pub(crate) fn ask_servers<'a, T: DeserializeOwned>(
     servers: impl IntoIterator<Item = &'a str>,
     sql: &str,
 ) -> Result<Vec<(&'a str, T)>> {
@@ -198,10 +159,7 @@ fn on_servers(own: &[&KnownLog]) -> Result<Vec<CallOnNode>> {
     let mut runs = Vec::new();
     for (server, tables) in ask_servers(servers, &statements::tables_there())? {
         // The role there may have another name.
-        let of = |tables: &WorkingTables| {
-            let log = own.iter().find(|log| log.token == tables.run)?;
-            Some((log.status.to_owned(), log.pairs.clone()))
-        };
+        let of = |tables: &WorkingTables| own.iter().map(|log| &log.call).find(|call| call.run == tables.run);
         runs.extend(there(server, tables, of));
     }
     Ok(runs)
@@ -220,7 +178,7 @@ fn on_workers(known: &[CallOnNode]) -> Result<Vec<CallOnNode>> {
 }
 
 /// Asks the workers of Citus which working tables they have.
-pub(super) fn tables_of_workers() -> Result<Vec<(String, Vec<WorkingTables>)>> {
+pub(crate) fn tables_of_workers() -> Result<Vec<(String, Vec<WorkingTables>)>> {
     let mut found = Vec::new();
     for WorkerAnswer { node, success, result } in
         statements::workers(&statements::tables_there())?.json::<Vec<WorkerAnswer>>()?
@@ -248,7 +206,7 @@ impl CallOnNode {
             text(Some(self.run))?,
             text(self.pairs)?,
             text(self.owner)?,
-            text(self.status)?,
+            text(Some(self.status.to_owned()))?,
             self.step.and_then(IntoDatum::into_datum),
             text(self.name)?,
             self.rows.and_then(IntoDatum::into_datum),
