@@ -44,6 +44,7 @@
 //! # Ok::<(), neardup_core::error::Error>(())
 //! ```
 
+mod length_filter;
 mod profiles;
 mod sample;
 mod segments;

@@ -11,6 +11,7 @@
 
 use std::ops::Range;
 
+use super::length_filter::{compatible, span};
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::texts::Texts;
@@ -229,11 +230,7 @@ impl ByProfiles {
         } else if !self.lefts.is_empty() {
             let block = first_of(&self.lefts, self.block);
             self.left.make(texts, block.clone(), executor)?;
-            let of_each = block.clone().map(|left| self.partners(texts, left));
-            let all = of_each
-                .filter(|partners| !partners.is_empty())
-                .reduce(|all, partners| all.start.min(partners.start)..all.end.max(partners.end));
-            self.partners = all.unwrap_or_default();
+            self.partners = span(block.clone().map(|left| self.partners(texts, left)));
             self.lefts.start = block.end;
         } else {
             return Ok(false);
@@ -245,13 +242,8 @@ impl ByProfiles {
     fn partners(&self, texts: &Texts, left: u32) -> Range<u32> {
         let length = texts.length(left);
         let all = self.rights.clone().unwrap_or(left + 1..self.lefts.end);
-        let first = |holds: &dyn Fn(u32) -> bool| {
-            let lengths = &texts.lengths()[all.start as usize..all.end as usize];
-            all.start + lengths.partition_point(|&other| !holds(other)) as u32
-        };
-        let least = if length < Self::SHORTEST { Self::SHORTEST } else { self.edit.least_partner(length) };
-        let from = first(&|other| other >= least);
-        from..first(&|other| self.edit.least_partner(other) > length).max(from)
+        let shortest = if length < Self::SHORTEST { Self::SHORTEST } else { 0 };
+        compatible(texts, self.edit, length, all, shortest)
     }
 
     /// Compares some texts of the left block with the texts of the right block.

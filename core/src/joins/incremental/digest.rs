@@ -8,7 +8,7 @@ use crate::features::tokens::{Document, Scratch, for_each_token};
 use crate::joins::set_index::bitmap::{self, Width};
 use crate::joins::set_index::by_size::BySize;
 use crate::joins::set_index::token_counts::TokenCounts;
-use crate::joins::sets::bounds::{Bounds, PairSide};
+use crate::joins::sets::bounds::Bounds;
 use crate::memory;
 use crate::storage::rows::Ragged;
 
@@ -177,7 +177,7 @@ impl Digester {
         places.clear();
         memory::reserve(places, hashes.len(), DOING)?;
         places.extend(hashes.iter().map(|&hash| order.tokens.place(key_of(hash))));
-        let length = prefixes.get(size, || prefix(bounds, size)) as usize;
+        let length = prefixes.get(size, || bounds.whole_prefix(size)) as usize;
         if length == 0 {
             return Ok(());
         }
@@ -220,18 +220,10 @@ fn key_of(hash: u64) -> u32 {
     (hash >> u32::BITS) as u32
 }
 
-/// Returns the number of first tokens of a set, in the order of tokens, of which each similar set
-/// has at least one. Returns 0 if no set can be similar.
-fn prefix(bounds: &Bounds, size: u32) -> u32 {
-    let partners = bounds.partner_sizes(PairSide::Left, size, u32::MAX);
-    partners.map_or(0, |partners| bounds.prefix(PairSide::Left, size, *partners.start()))
-}
-
 /// Returns the length of bitmaps, in words, for documents with this many tokens.
 pub fn words(bounds: &Bounds, size: u32) -> usize {
     const MOST: usize = 8;
-    let shared = bounds.least_overlap(PairSide::Left, size, size).unwrap_or(size);
-    let words = Width::IN_MEMORY.words(size, 2 * (size - shared));
+    let words = bounds.bitmap_words(Width::IN_MEMORY, size);
     // A bitmap has twice the words that distinguish dissimilar sets, because the documents of
     // remaining candidates have to be read.
     words.map_or(MOST, |words| (2 * words).min(MOST))

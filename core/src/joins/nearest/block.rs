@@ -15,6 +15,7 @@ use super::top::Partner;
 use crate::error::Result;
 use crate::executor::{self, Stop};
 use crate::joins::Counts;
+use crate::joins::sets::bitmap::gather;
 use crate::memory;
 use crate::simd::planes;
 use crate::verify::overlap::{disjoint, shared_at_least};
@@ -200,7 +201,8 @@ impl Block {
                 let range = if probe.waits { 0..0 } else { index.within(probe, list.0, window.clone()) };
                 if !range.is_empty() {
                     if !gathered {
-                        index.gather(&list.0[window.clone()], &mut scratch.words)?;
+                        let record = |at: usize| list.0[..window.end].get(at).copied();
+                        gather(&index.bitmaps, window.clone(), record, &mut scratch.words)?;
                         gathered = true;
                     }
                     let comparison = ListComparison { index, list, window: window.clone(), range };

@@ -6,18 +6,15 @@ use super::frequent::Frequent;
 use super::lists::TokenLists;
 use super::probe::{ListCost, RecordProbe};
 use crate::error::Result;
-use crate::executor::{self, Executor};
+use crate::executor::Executor;
 use crate::features::sets::records::{Members, Records};
 use crate::features::sets::size_runs::SizeRuns;
-use crate::joins::sets::bitmap::{Bitmap, of_record};
+use crate::joins::sets::bitmap::{Bitmap, of_records};
 use crate::memory;
 use crate::simd::columns::{self, RECORDS};
 use crate::simd::planes::{self, PlanesKernel};
-use crate::simd::prefetch::prefetch;
 use crate::simd::spread::{self, SpreadKernel};
 use crate::verify::measure::Measure;
-
-const DOING: &str = "preparing the search for the nearest";
 
 /// The records of a table, with bitmaps of `W` words.
 #[derive(Debug)]
@@ -75,7 +72,7 @@ impl<const W: usize> RecordIndex<W> {
         const LONG: usize = 4;
         let IndexParts { records, ranks, tokens, measure, wanted, short } = parts;
         let lists = TokenLists::new(&records, tokens, executor)?;
-        let bitmaps = bitmaps(&records, executor)?;
+        let bitmaps = of_records(&records, executor)?;
         let runs = SizeRuns::new(records.sizes())?;
         let largest = runs.sizes().last().copied().unwrap_or(0);
         let long = records.len() / LONG;
@@ -215,26 +212,6 @@ impl<const W: usize> RecordIndex<W> {
         4 * size <= 5 * first && 4 * last <= 5 * size
     }
 
-    /// Gathers the bitmaps of these records: the first words of all, then the second words, and so
-    /// on.
-    pub fn gather(&self, records: &[u32], words: &mut Vec<u64>) -> Result<()> {
-        const AHEAD: usize = 16;
-        let length = records.len();
-        if words.len() < length * W {
-            let more = length * W - words.len();
-            memory::reserve(words, more, DOING)?;
-            words.resize(length * W, 0);
-        }
-        for (n, &record) in records.iter().enumerate() {
-            if let Some(&next) = records.get(n + AHEAD) {
-                prefetch(&self.bitmaps, next as usize);
-            }
-            let bitmap = self.bitmaps[record as usize];
-            (0..W).for_each(|w| words[w * length + n] = bitmap[w]);
-        }
-        Ok(())
-    }
-
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.records.bytes()
@@ -243,19 +220,4 @@ impl<const W: usize> RecordIndex<W> {
             + memory::bytes(&self.bitmaps)
             + self.frequent.bytes()
     }
-}
-
-/// Computes the bitmaps of all records.
-fn bitmaps<const W: usize>(records: &Records, executor: &dyn Executor) -> Result<Vec<Bitmap<W>>> {
-    const PIECE: usize = 1 << 12;
-    let mut bitmaps: Vec<Bitmap<W>> = memory::zeroed(records.len(), DOING)?;
-    let mut pieces: Vec<_> = bitmaps.chunks_mut(PIECE).enumerate().collect();
-    executor::each(executor, &mut pieces, |(piece, bitmaps), stop| {
-        for (n, bitmap) in bitmaps.iter_mut().enumerate() {
-            *bitmap = of_record(records, *piece * PIECE + n);
-            stop.check()?;
-        }
-        Ok(())
-    })?;
-    Ok(bitmaps)
 }

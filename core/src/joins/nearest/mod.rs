@@ -27,7 +27,7 @@ use crate::error::Result;
 use crate::executor::{Executor, Stop};
 use crate::joins::Counts;
 use crate::joins::set_index::bitmap::Width;
-use crate::joins::sets::bounds::{Bounds, PairSide};
+use crate::joins::sets::bounds::{Bounds, largest_but_few};
 use crate::verify::predicate::Predicate;
 use batch::{Arrived, BlockBatch};
 use block::Block;
@@ -180,14 +180,8 @@ impl<const W: usize> Searches for RecordIndex<W> {
 fn bitmap_words(parts: &IndexParts) -> Result<usize> {
     const LITTLE: f64 = 0.25;
     let bounds = Bounds::new(Predicate::new(parts.measure, LITTLE)?);
-    let tokens = |record: usize| parts.records.tokens(record).len();
-    let nearly_all = (0..parts.records.len()).map(tokens).sum::<usize>() / 20 * 19;
-    let mut seen = 0;
-    let large = (0..parts.records.len()).find(|&record| {
-        seen += tokens(record);
-        seen > nearly_all
-    });
-    let size = large.map_or(1, |large| parts.records.size(large));
-    let least = bounds.least_overlap(PairSide::Left, size, size).unwrap_or(size);
-    Ok(Width::SENT.words(size, 2 * (size - least)).unwrap_or(1))
+    let records = &parts.records;
+    let of = |record: usize| (records.size(record), records.tokens(record).len() as u64);
+    let size = largest_but_few((0..records.len()).map(of)).unwrap_or(1);
+    Ok(bounds.bitmap_words(Width::SENT, size).unwrap_or(1))
 }

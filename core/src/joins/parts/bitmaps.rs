@@ -7,7 +7,7 @@
 
 use crate::error::{Error, Result};
 use crate::joins::set_index::bitmap::{self, Width};
-use crate::joins::sets::bounds::{Bounds, PairSide};
+use crate::joins::sets::bounds::Bounds;
 use crate::memory;
 use crate::simd::sketch_loops::Kernels;
 
@@ -20,8 +20,7 @@ const MOST_WORDS: usize = 256;
 /// more than a longer bitmap, so the length is chosen with a wide margin: sets with little in
 /// common differ in many more bits than similar sets may.
 pub fn words(bounds: &Bounds, size: u32) -> usize {
-    let least = bounds.least_overlap(PairSide::Left, size, size).unwrap_or(size);
-    Width::SENT.words(size, (size - least.min(size)).saturating_mul(2)).unwrap_or(MOST_WORDS)
+    bounds.bitmap_words(Width::SENT, size).unwrap_or(MOST_WORDS)
 }
 
 /// Returns the encoded bitmap of a set.

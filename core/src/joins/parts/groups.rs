@@ -76,9 +76,7 @@ pub fn groups(
         order.extend(ranks.of_each(some).into_iter().zip(hashes.iter().copied()));
     }
     // Partners may be smaller or larger.
-    let partners = if size == 0 { None } else { bounds.partner_sizes(PairSide::Left, size, u32::MAX) };
-    let prefix =
-        partners.map_or(0, |partners| bounds.prefix(PairSide::Left, size, *partners.start())) as usize;
+    let prefix = bounds.whole_prefix(size) as usize;
     if prefix == 0 {
         return Ok(RowGroups::default());
     }

@@ -266,11 +266,7 @@ impl<'a> SetBall<'a> {
                 })?;
             }
         }
-        let JsonWriter { mut text, is_cut, .. } = writer;
-        memory::reserve_text(&mut text, 4, DOING)?;
-        // The text is ASCII, so that it can be shown in any encoding.
-        text.push_str(if is_cut { "...>" } else { ">" });
-        Ok(text)
+        writer.finish()
     }
 
     /// Parses the output of [`SetBall::to_text`] and returns the ball's bytes.

@@ -85,10 +85,7 @@ impl<'a> EditBall<'a> {
         let form = Normalization::prefix(self.normalization);
         let mut writer = JsonWriter::new(format!("{BEGINNING}{}:{form}", self.similarity), most, stop);
         writer.string(self.text)?;
-        let JsonWriter { mut text, is_cut, .. } = writer;
-        memory::reserve_text(&mut text, 4, DOING)?;
-        text.push_str(if is_cut { "...>" } else { ">" });
-        Ok(text)
+        writer.finish()
     }
 
     /// Parses the output of [`EditBall::to_text`] and returns the ball's bytes.

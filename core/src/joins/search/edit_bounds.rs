@@ -3,6 +3,7 @@
 
 use super::edit_ball::{EditBall, characters};
 use crate::error::Result;
+use crate::joins::sets::bounds::partition;
 use crate::verify::character_counts::CharacterCounts;
 use crate::verify::edit::{self, EditPredicate};
 use crate::verify::text_start::TextStart;
@@ -39,16 +40,9 @@ impl EditBounds {
     /// above one for which it holds.
     pub fn end_of_distances(&self, characters: u32, is_wanted: impl Fn(f64) -> bool) -> u32 {
         let longer = self.longer(characters);
-        let (mut low, mut high) = (0, longer + 1);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if self.predicate.passes(middle, longer) && is_wanted(edit::similarity(middle, longer)) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low
+        partition(0, longer, |distance| {
+            self.predicate.passes(distance, longer) && is_wanted(edit::similarity(distance, longer))
+        })
     }
 
     /// Returns the least distance of a text with these counts of its characters and `characters`

@@ -20,7 +20,7 @@ use std::ops::RangeInclusive;
 
 use crate::error::Result;
 use crate::hash;
-use crate::joins::sets::bounds::{Bounds, PairSide};
+use crate::joins::sets::bounds::{Bounds, PairSide, partition};
 use crate::memory;
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
@@ -184,19 +184,8 @@ impl Demand {
         let most = self.size.min(*sizes(group).end());
         let wanted = |shared| self.greatest(group, shared).is_some_and(&is_wanted);
         // The greatest similarity rises with the number of shared elements.
-        let (mut low, mut high) = (1, most);
-        if !wanted(most) {
-            return None;
-        }
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if wanted(middle) {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
-        }
-        Some(low)
+        let least = partition(1, most, |shared| !wanted(shared));
+        (least <= most).then_some(least)
     }
 }
 

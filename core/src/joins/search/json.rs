@@ -11,11 +11,11 @@ const DOING: &str = "writing a ball as text";
 #[derive(Debug)]
 pub struct JsonWriter<'a> {
     /// The text written so far.
-    pub text: String,
+    text: String,
     /// The number of characters that may still be written; `usize::MAX` means no limit.
     room: usize,
     /// True if characters were cut off.
-    pub is_cut: bool,
+    is_cut: bool,
     stop: &'a Stop,
 }
 
@@ -88,6 +88,14 @@ impl<'a> JsonWriter<'a> {
             each(self, item)?;
         }
         self.put("]")
+    }
+
+    /// Ends the value, and returns the text. Three dots say that something was cut off: they are
+    /// ASCII, which every encoding has.
+    pub fn finish(mut self) -> Result<String> {
+        memory::reserve_text(&mut self.text, 4, DOING)?;
+        self.text.push_str(if self.is_cut { "...>" } else { ">" });
+        Ok(self.text)
     }
 }
 

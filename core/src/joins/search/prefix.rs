@@ -61,11 +61,9 @@ impl SetSpec {
     }
 
     fn count(&self, size: u32) -> u32 {
-        let partners = self.bounds.partner_sizes(PairSide::Left, size, u32::MAX);
         // A set that cannot be similar to any other set needs no element in the index; one is
         // stored anyway, as for every other set.
-        let one = partners.map_or(0, |partners| self.bounds.prefix(PairSide::Left, size, *partners.start()));
-        (one + HITS - 1).min(size)
+        (self.bounds.whole_prefix(size) + HITS - 1).min(size)
     }
 
     /// Returns the length of bitmaps, in words, for rows of this size. This is the smallest of 1,
@@ -73,8 +71,7 @@ impl SetSpec {
     /// similar sets may. The length does not grow further once a bitmap has four times as many bits
     /// as its set has elements.
     pub fn bitmap_words(&self, size: u32) -> usize {
-        let shared = self.bounds.least_overlap(PairSide::Left, size, size).unwrap_or(size);
-        Width::STORED.words(size, (size - shared).saturating_mul(2)).unwrap_or(1)
+        self.bounds.bitmap_words(Width::STORED, size).unwrap_or(1)
     }
 
     /// Returns the parameters of a search for rows of at least this similarity to a set of `size`

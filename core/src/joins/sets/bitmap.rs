@@ -3,9 +3,17 @@
 //! [`crate::joins::set_index::bitmap`] explains parity bitmaps. The bitmaps here are never stored,
 //! so a token's number can select the bit that the token flips.
 
+use std::ops::Range;
+
+use crate::error::Result;
+use crate::executor::{self, Executor};
 use crate::features::sets::records::Records;
 use crate::hash;
+use crate::memory;
 use crate::simd::popcount::{self, PopcountKernel};
+use crate::simd::prefetch::prefetch;
+
+const DOING: &str = "preparing bitmaps";
 
 /// Bitmaps of `W` words of 64 bits.
 pub type Bitmap<const W: usize> = [u64; W];
@@ -23,6 +31,52 @@ pub fn of_record<const W: usize>(records: &Records, record: usize) -> Bitmap<W> 
     let first = hash::mix(record as u64) as usize;
     (0..lone as usize).for_each(|n| flip(first.wrapping_add(n)));
     bitmap
+}
+
+/// Computes the bitmaps of all records. O(tokens).
+pub fn of_records<const W: usize>(records: &Records, executor: &dyn Executor) -> Result<Vec<Bitmap<W>>> {
+    const RECORDS_A_PIECE: usize = 1 << 12;
+    const RECORDS_AHEAD: usize = 2;
+    let mut bitmaps: Vec<Bitmap<W>> = memory::zeroed(records.len(), DOING)?;
+    let mut pieces: Vec<_> = bitmaps.chunks_mut(RECORDS_A_PIECE).enumerate().collect();
+    executor::each(executor, &mut pieces, |(piece, bitmaps), stop| {
+        for (n, bitmap) in bitmaps.iter_mut().enumerate() {
+            let record = *piece * RECORDS_A_PIECE + n;
+            records.prefetch(record + RECORDS_AHEAD, usize::MAX);
+            *bitmap = of_record(records, record);
+            stop.check()?;
+        }
+        Ok(())
+    })?;
+    Ok(bitmaps)
+}
+
+/// Gathers the bitmaps of the records of a list: the first words of all bitmaps, then the second
+/// words, and so on. `record` returns the record at a place, also at some places behind the list,
+/// whose bitmaps are gathered next.
+#[inline]
+pub fn gather<const W: usize>(
+    bitmaps: &[Bitmap<W>],
+    list: Range<usize>,
+    record: impl Fn(usize) -> Option<u32>,
+    words: &mut Vec<u64>,
+) -> Result<()> {
+    /// How many places in advance a bitmap is prefetched.
+    const AHEAD: usize = 16;
+    let length = list.len();
+    if words.len() < length * W {
+        let more = length * W - words.len();
+        memory::reserve(words, more, DOING)?;
+        words.resize(length * W, 0);
+    }
+    for (n, at) in list.enumerate() {
+        if let Some(next) = record(at + AHEAD) {
+            prefetch(bitmaps, next as usize);
+        }
+        let bitmap = record(at).map_or([0; W], |record| bitmaps[record as usize]);
+        (0..W).for_each(|w| words[w * length + n] = bitmap[w]);
+    }
+    Ok(())
 }
 
 /// Compares one bitmap with many, with the fastest kernel for this processor.

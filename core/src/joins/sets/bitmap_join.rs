@@ -11,21 +11,18 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::bitmap::{Bitmap, BitmapComparer, of_record};
+use super::bitmap::{Bitmap, BitmapComparer, gather, of_record, of_records};
 use super::bounds::partition;
 use super::engine::{Engine, ProbeScratch};
 use super::found::FoundPairs;
 use super::inputs::Inputs;
-use super::posting::Posting;
+use super::list::{TokenList, TokenProbe, plan_units};
 use super::postings::Postings;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
-use crate::features::sets::records::Records;
 use crate::memory;
 use crate::simd::planes::{self, PlanesKernel};
 use crate::simd::prefetch::prefetch;
-
-const DOING: &str = "joining by bitmaps";
 
 /// The postings of both inputs, and the bitmaps of all records, of `W` words each.
 #[derive(Debug)]
@@ -55,10 +52,10 @@ impl<const W: usize> BitmapJoin<W> {
     /// and computes all bitmaps. O(all tokens).
     pub fn new(inputs: &Inputs, indexed: Postings, executor: &dyn Executor) -> Result<Self> {
         let probing = Postings::of_probing(inputs, executor)?;
-        let left_bitmaps = bitmaps(inputs.left(), executor)?;
+        let left_bitmaps = of_records(inputs.left(), executor)?;
         let right_bitmaps = match inputs.is_self_join() {
             true => None,
-            false => Some(bitmaps(inputs.indexed(), executor)?),
+            false => Some(of_records(inputs.indexed(), executor)?),
         };
         Ok(Self { near: planes::kernel(), probing, indexed, left_bitmaps, right_bitmaps })
     }
@@ -148,79 +145,12 @@ impl<const W: usize> BitmapJoin<W> {
     fn indexed_probes(&self, token: usize) -> usize {
         if self.right_bitmaps.is_none() { self.indexed.start(token) } else { 0 }
     }
-
-    /// Returns the probes of a token with numbers from `from` up to but excluding `to`, indexed
-    /// postings first.
-    fn probes(&self, token: usize, from: usize, to: usize) -> [TokenProbes<'_>; 2] {
-        let number = self.probes_before(token);
-        let middle = number + self.indexed_probes(token + 1) - self.indexed_probes(token);
-        let end = self.probes_before(token + 1);
-        [
-            TokenProbes::new(&self.indexed, token, number..middle, from..to),
-            TokenProbes::new(&self.probing, token, middle..end, from..to),
-        ]
-    }
-}
-
-/// Some probes of a token.
-struct TokenProbes<'a> {
-    /// All postings, of which the probes are a range.
-    postings: &'a [Posting],
-    /// The range of the probes.
-    range: Range<usize>,
-}
-
-impl<'a> TokenProbes<'a> {
-    /// Returns the postings of a token's list whose numbers are within `asked`. The whole list has
-    /// the numbers `all`.
-    fn new(postings: &'a Postings, token: usize, all: Range<usize>, asked: Range<usize>) -> Self {
-        let place = |number: usize| postings.start(token) + number.clamp(all.start, all.end) - all.start;
-        Self { postings: &postings.postings, range: place(asked.start)..place(asked.end) }
-    }
-}
-
-fn bitmaps<const W: usize>(records: &Records, executor: &dyn Executor) -> Result<Vec<Bitmap<W>>> {
-    const RECORDS_A_PIECE: usize = 1 << 12;
-    const RECORDS_AHEAD: usize = 2;
-    let mut bitmaps: Vec<Bitmap<W>> = memory::zeroed(records.len(), DOING)?;
-    let mut pieces: Vec<_> = bitmaps.chunks_mut(RECORDS_A_PIECE).enumerate().collect();
-    executor::each(executor, &mut pieces, |(piece, bitmaps), stop| {
-        for (n, bitmap) in bitmaps.iter_mut().enumerate() {
-            let record = *piece * RECORDS_A_PIECE + n;
-            records.prefetch(record + RECORDS_AHEAD, usize::MAX);
-            *bitmap = of_record(records, record);
-            stop.check()?;
-        }
-        Ok(())
-    })?;
-    Ok(bitmaps)
 }
 
 impl<const W: usize> Engine for BitmapJoin<W> {
-    /// Splits the probing postings into ranges of about equal work.
     fn plan(&self, inputs: &Inputs) -> Result<VecDeque<Range<usize>>> {
-        const COMPARISONS_A_UNIT: usize = 1 << 20;
-        /// The cost of a posting in addition to its comparisons, given as a number of comparisons.
-        const POSTING: usize = 16;
-        let mut units = VecDeque::new();
-        let (mut from, mut work) = (0, 0);
-        for token in 0..inputs.shared_tokens {
-            let probes = self.probes_before(token)..self.probes_before(token + 1);
-            let each = POSTING + self.indexed.range(token).len() / 2;
-            let mut at = probes.start;
-            while at < probes.end {
-                let fit = (COMPARISONS_A_UNIT.saturating_sub(work) / each).max(1).min(probes.end - at);
-                at += fit;
-                work += fit * each;
-                if work >= COMPARISONS_A_UNIT {
-                    memory::attempt(DOING, || units.try_reserve(1))?;
-                    units.push_back(from..at);
-                    (from, work) = (at, 0);
-                }
-            }
-        }
-        units.push_back(from..self.probes_before(inputs.shared_tokens));
-        Ok(units)
+        let indexed = |token| self.indexed.range(token).len();
+        plan_units(inputs.shared_tokens, |token| self.probes_before(token), indexed)
     }
 
     fn work(
@@ -247,15 +177,49 @@ impl<const W: usize> Engine for BitmapJoin<W> {
                 todo.start = end;
                 continue;
             }
-            self.gather(token, &mut scratch.bitmaps)?;
-            for mut probes in self.probes(token, todo.start, end) {
-                let all = probes.range.len();
-                let result = self.join_lists(inputs, token as u32, &mut probes, scratch, stop, found);
-                todo.start += all - probes.range.len();
+            let ProbeScratch { near, bitmaps, pairs, .. } = &mut *scratch;
+            let posting = |at: usize| self.indexed.postings.get(at).map(|posting| posting.record);
+            gather(self.indexed_bitmaps(), self.indexed.range(token), posting, bitmaps)?;
+            let planes = std::array::from_fn(|w| &bitmaps[w * list.len()..][..list.len()]);
+            let list = TokenList { postings: list, planes };
+            // The indexed postings that probe come first.
+            let number = self.probes_before(token);
+            let middle = number + self.indexed_probes(token + 1) - self.indexed_probes(token);
+            for (lists, numbers) in
+                [(&self.indexed, number..middle), (&self.probing, middle..self.probes_before(token + 1))]
+            {
+                let place =
+                    |n: usize| lists.start(token) + n.clamp(numbers.start, numbers.end) - numbers.start;
+                let mut range = place(todo.start)..place(end);
+                let all = range.len();
+                let probe = |at: usize| {
+                    // The next posting may belong to another token.
+                    if let Some(next) = lists.postings.get(at + AHEAD) {
+                        inputs.prefetch_reach(next.record);
+                        prefetch(&self.left_bitmaps, next.record as usize);
+                    }
+                    let posting = lists.postings[at];
+                    let bitmap = self.left_bitmaps[posting.record as usize];
+                    TokenProbe { posting, reach: inputs.reach(posting.record), bitmap }
+                };
+                let result = list.join(&mut range, self.near, near, stop, probe, |probe, near, pruned| {
+                    found.counts.pruned_by_bitmap += pruned;
+                    let before = probe.posting.before_probe();
+                    for &place in near {
+                        let posting = list.postings[place as usize];
+                        // A pair that shares a rarer token is found at that token. Similar records
+                        // mostly share one of the tokens just before this token, too.
+                        pairs.put(probe.posting, posting, !posting.met_before(&before));
+                        if pairs.is_full() {
+                            pairs.check(inputs, token as u32, found)?;
+                        }
+                    }
+                    Ok(found.is_enough())
+                });
+                todo.start += all - range.len();
+                // The pairs of the probes that are done have to be checked even after a stop.
+                pairs.check(inputs, token as u32, found)?;
                 result?;
-                if !probes.range.is_empty() {
-                    break;
-                }
             }
         }
         Ok(())
@@ -266,88 +230,6 @@ impl<const W: usize> Engine for BitmapJoin<W> {
             + self.indexed.bytes()
             + memory::bytes(&self.left_bitmaps)
             + self.right_bitmaps.as_ref().map_or(0, memory::bytes)
-    }
-}
-
-impl<const W: usize> BitmapJoin<W> {
-    /// Gathers the bitmaps of a token's list: the first words of all bitmaps, then the second
-    /// words, and so on.
-    fn gather(&self, token: usize, words: &mut Vec<u64>) -> Result<()> {
-        /// How many postings in advance a bitmap is prefetched, also across lists.
-        const AHEAD: usize = 16;
-        let (all, list) = (self.indexed_bitmaps(), self.indexed.range(token));
-        let length = list.len();
-        if words.len() < length * W {
-            let more = length * W - words.len();
-            memory::reserve(words, more, DOING)?;
-            words.resize(length * W, 0);
-        }
-        for (n, at) in list.enumerate() {
-            if let Some(next) = self.indexed.postings.get(at + AHEAD) {
-                prefetch(all, next.record as usize);
-            }
-            let bitmap = all[self.indexed.postings[at].record as usize];
-            (0..W).for_each(|w| words[w * length + n] = bitmap[w]);
-        }
-        Ok(())
-    }
-
-    /// Compares the probes of one token one after the other with the token's list of indexed
-    /// records, until there are enough pairs. The bitmaps of the list are in `scratch`.
-    fn join_lists(
-        &self,
-        inputs: &Inputs,
-        token: u32,
-        TokenProbes { postings, range: probes }: &mut TokenProbes<'_>,
-        scratch: &mut ProbeScratch,
-        stop: &Stop,
-        found: &mut FoundPairs,
-    ) -> Result<()> {
-        let list = self.indexed.list(token);
-        let ProbeScratch { near, bitmaps, pairs, .. } = scratch;
-        let planes: [&[u64]; W] = std::array::from_fn(|w| &bitmaps[w * list.len()..][..list.len()]);
-        memory::reserve(near, list.len() + planes::IN_ADVANCE, DOING)?;
-        // Each probe is at least as large as the one before it, so both ends of the range of
-        // possible partners move up.
-        let (mut from, mut to) = (0, 0);
-        let mut stopped = Ok(());
-        while probes.start < probes.end && !found.is_enough() {
-            stopped = stop.check();
-            if stopped.is_err() {
-                break;
-            }
-            let probe = postings[probes.start];
-            // The next posting may belong to another token.
-            if let Some(next) = postings.get(probes.start + AHEAD) {
-                inputs.prefetch_reach(next.record);
-                prefetch(&self.left_bitmaps, next.record as usize);
-            }
-            let reach = inputs.reach(probe.record);
-            from += list[from..].iter().take_while(|posting| posting.record < reach.first).count();
-            to = to.max(from);
-            to += list[to..].iter().take_while(|posting| posting.record < reach.end).count();
-            probes.start += 1;
-            if from == to {
-                continue;
-            }
-            near.clear();
-            stop.work(to - from);
-            let bitmap = &self.left_bitmaps[probe.record as usize];
-            (self.near)(bitmap, &planes.map(|plane| &plane[from..to]), reach.differ, from as u32, near);
-            found.counts.pruned_by_bitmap += (to - from - near.len()) as u64;
-            let before = probe.before_probe();
-            for &place in near.iter() {
-                let posting = list[place as usize];
-                // A pair that shares a rarer token is found at that token. Similar records mostly
-                // share one of the tokens just before this token, too.
-                pairs.put(probe, posting, !posting.met_before(&before));
-                if pairs.is_full() {
-                    pairs.check(inputs, token, found)?;
-                }
-            }
-        }
-        pairs.check(inputs, token, found)?;
-        stopped
     }
 }
 

@@ -7,6 +7,7 @@
 
 use std::ops::RangeInclusive;
 
+use crate::joins::set_index::bitmap::Width;
 use crate::verify::predicate::Predicate;
 
 /// The side of the pair that a set is on. It matters for measures with a direction.
@@ -69,6 +70,31 @@ impl Bounds {
         };
         least.map_or(0, |overlap| size - overlap + 1)
     }
+
+    /// Returns the length of the prefix of a left set of which every partner, of any size, shares
+    /// at least one token; 0 if no set can be its partner.
+    pub fn whole_prefix(&self, size: u32) -> u32 {
+        let partners = self.partner_sizes(PairSide::Left, size, u32::MAX);
+        partners.map_or(0, |partners| self.prefix(PairSide::Left, size, *partners.start()))
+    }
+
+    /// Returns the number of words that a rule gives to the bitmaps of sets of this size.
+    pub fn bitmap_words(&self, width: Width, size: u32) -> Option<usize> {
+        let least = self.least_overlap(PairSide::Left, size, size).unwrap_or(size);
+        width.words(size, (size - least.min(size)).saturating_mul(2))
+    }
+}
+
+/// Returns the size that nearly all sets do not exceed. Takes the sizes in ascending order, and
+/// with each size a weight.
+pub fn largest_but_few(sizes: impl Iterator<Item = (u32, u64)> + Clone) -> Option<u32> {
+    let nearly_all = sizes.clone().map(|(_, weight)| weight).sum::<u64>() / 20 * 19;
+    let mut seen = 0;
+    let mut from = sizes.skip_while(|&(_, weight)| {
+        seen += weight;
+        seen <= nearly_all
+    });
+    from.next().map(|(size, _)| size)
 }
 
 /// Returns the first number in `from..=to` for which `holds` is false, or `to + 1` if there is

@@ -12,6 +12,7 @@ pub mod bounds;
 pub mod engine;
 pub mod found;
 pub mod inputs;
+pub mod list;
 pub mod listing;
 pub mod near_pairs;
 pub mod partitions;
@@ -33,7 +34,7 @@ use crate::joins::set_index::bitmap::Width;
 use crate::joins::{Algorithm, Counts, RecordPair};
 use crate::memory;
 use bitmap_join::BitmapJoin;
-use bounds::{Bounds, PairSide};
+use bounds::largest_but_few;
 use engine::{Engine, ProbeScratch};
 use found::FoundPairs;
 use inputs::Inputs;
@@ -195,18 +196,6 @@ fn bitmap_join<const W: usize>(
 fn bitmap_words(inputs: &Inputs) -> Option<usize> {
     let records = inputs.indexed();
     let postings = |record: usize| inputs.indexing_prefix(record).tokens.len() as u64;
-    let nearly_all = (0..records.len()).map(postings).sum::<u64>() / 20 * 19;
-    let mut seen = 0;
-    let large = (0..records.len()).find(|&record| {
-        seen += postings(record);
-        seen > nearly_all
-    })?;
-    bitmap_words_of(records.size(large), inputs.bounds())
-}
-
-/// Returns the number of words that the bitmaps of records of this size need, or `None` if no
-/// bitmap is wide enough.
-fn bitmap_words_of(size: u32, bounds: &Bounds) -> Option<usize> {
-    let least = bounds.least_overlap(PairSide::Left, size, size)?;
-    Width::IN_MEMORY.words(size, 2 * (size - least))
+    let size = largest_but_few((0..records.len()).map(|record| (records.size(record), postings(record))))?;
+    inputs.bounds().bitmap_words(Width::IN_MEMORY, size)
 }

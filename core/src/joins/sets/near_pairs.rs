@@ -11,6 +11,7 @@ use crate::joins::RecordPair;
 use crate::memory;
 use crate::simd::prefetch::prefetch;
 use crate::verify::overlap::{disjoint, shared_at_least};
+use crate::verify::predicate::Predicate;
 
 const DOING: &str = "joining by bitmaps";
 
@@ -64,7 +65,8 @@ impl NearPairs {
         }
         let parts = &parts[..first];
         parts.iter().flatten().for_each(SplitTokens::ask_for_rest);
-        parts.iter().try_for_each(|[left, right]| verify(inputs, left, right, found))
+        let predicate = inputs.bounds().predicate();
+        parts.iter().try_for_each(|[left, right]| verify(predicate, left, right, found))
     }
 }
 
@@ -76,9 +78,10 @@ impl Default for NearPairs {
 
 /// The tokens of a record, split at a position.
 #[derive(Debug, Clone, Copy, Default)]
-struct SplitTokens<'a> {
+pub struct SplitTokens<'a> {
     record: u32,
-    before: &'a [u32],
+    /// The tokens before the position.
+    pub before: &'a [u32],
     rest: &'a [u32],
     size: u32,
 }
@@ -90,6 +93,13 @@ impl<'a> SplitTokens<'a> {
         let lone = size as usize - tokens.len();
         let (before, rest) = tokens.split_at(posting.place(records, token) as usize - lone);
         Self { record: posting.record, before, rest, size }
+    }
+
+    /// Splits the tokens of the record at `place` before `token`. Pairs name it `record`.
+    pub fn at_token(records: &'a Records, place: usize, record: u32, token: u32) -> Self {
+        let tokens = records.tokens(place);
+        let (before, rest) = tokens.split_at(tokens.partition_point(|&other| other < token));
+        Self { record, before, rest, size: records.size(place) }
     }
 
     /// Prefetches the last tokens before the position, which are compared first.
@@ -109,14 +119,13 @@ const LINE: usize = 64 / size_of::<u32>();
 
 /// Counts the shared tokens of a pair that shares no rarer token, and adds the pair to `found` if
 /// it passes.
-fn verify(
-    inputs: &Inputs,
+pub fn verify(
+    predicate: &Predicate,
     left: &SplitTokens<'_>,
     right: &SplitTokens<'_>,
     found: &mut FoundPairs,
 ) -> Result<()> {
     found.counts.candidates += 1;
-    let predicate = inputs.bounds().predicate();
     let least = predicate.least_overlap(left.size, right.size).map_or(usize::MAX, |least| least as usize);
     if left.rest.len().min(right.rest.len()) < least {
         found.counts.pruned_by_position += 1;

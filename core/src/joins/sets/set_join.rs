@@ -1,14 +1,14 @@
 //! The join of sets in memory or, if the records and their index do not fit, in partitions of the
 //! tokens or in blocks of records.
 
+use super::Algorithm;
 use super::blocks::{self, BlockJoin};
-use super::bounds::Bounds;
+use super::bounds::{Bounds, largest_but_few};
 use super::partitions::PartitionJoin;
-use super::{Algorithm, bitmap_words_of};
 use crate::error::Result;
 use crate::executor::Executor;
-use crate::features::sets::size_runs::SizeRuns;
 use crate::features::sets::store::RecordStore;
+use crate::joins::set_index::bitmap::Width;
 use crate::joins::{Counts, RecordJoin, RecordPair, SelfJoin};
 use crate::resources::Resources;
 use crate::verify::predicate::Predicate;
@@ -32,7 +32,11 @@ impl SetJoin {
         let words = match algorithm {
             Algorithm::Auto if !blocks::is_one(&left, right.as_ref(), predicate, budget) => {
                 let indexed = right.as_ref().unwrap_or(&left).runs()?;
-                bitmap_words_of_runs(&indexed, &Bounds::new(predicate))
+                let runs = indexed.sizes().iter().enumerate();
+                let size = largest_but_few(
+                    runs.map(|(run, &size)| (size, indexed.range(run).len() as u64 * u64::from(size))),
+                );
+                size.and_then(|size| Bounds::new(predicate).bitmap_words(Width::IN_MEMORY, size))
             }
             _ => None,
         };
@@ -49,19 +53,6 @@ impl SetJoin {
             Some(_) => partitions!(8),
         }))
     }
-}
-
-/// Returns the number of words that bitmaps need for the sizes of nearly all records, weighted by
-/// their tokens, or `None` if no bitmap is wide enough.
-fn bitmap_words_of_runs(indexed: &SizeRuns, bounds: &Bounds) -> Option<usize> {
-    let tokens = |run: usize| indexed.range(run).len() as u64 * u64::from(indexed.sizes()[run]);
-    let nearly_all = (0..indexed.sizes().len()).map(tokens).sum::<u64>() / 20 * 19;
-    let mut seen = 0;
-    let large = (0..indexed.sizes().len()).find(|&run| {
-        seen += tokens(run);
-        seen > nearly_all
-    })?;
-    bitmap_words_of(indexed.sizes()[large], bounds)
 }
 
 impl RecordJoin for SetJoin {

@@ -8,6 +8,7 @@
 //! and find only about half of the pairs whose similarity is exactly at the threshold.
 
 use crate::error::{Error, Result};
+use crate::joins::sets::bounds::partition;
 use crate::sketches::minhash::MOST_PERMUTATIONS;
 
 /// A number of bands that all have the same number of rows.
@@ -98,21 +99,11 @@ impl Banding {
 
     /// Returns the plan with the fewest bands of `rows` rows that reaches the recall.
     fn with_rows(rows: usize, threshold: f64, recall: f64) -> Option<Self> {
-        let most = Self::MOST_VALUES / rows;
-        let keeps = |bands: usize| Self { bands, rows }.detection(threshold) >= recall;
-        if !keeps(most) {
-            return None;
-        }
-        let (mut low, mut high) = (1, most);
-        while low < high {
-            let middle = low.midpoint(high);
-            if keeps(middle) {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
-        }
-        Some(Self { bands: low, rows })
+        // There are at most 2048 values.
+        let most = (Self::MOST_VALUES / rows) as u32;
+        let plan = |bands: u32| Self { bands: bands as usize, rows };
+        let bands = partition(1, most, |bands| plan(bands).detection(threshold) < recall);
+        (bands <= most).then(|| plan(bands))
     }
 
     /// Estimates the cost of a plan, in values computed for a document. Most pairs of documents

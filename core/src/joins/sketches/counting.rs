@@ -9,6 +9,7 @@ use crate::executor::{self, Executor};
 use crate::features::hash_sets::HashSets;
 use crate::features::signatures::Signatures;
 use crate::memory;
+use crate::storage::rows::Ragged;
 
 const DOING: &str = "counting tokens of a sample";
 
@@ -29,6 +30,16 @@ impl CountedKeys {
         let mut bits = memory::filled(0u64, words, DOING)?;
         keys.iter().for_each(|&key| bits[(key >> 6) as usize % words] |= 1 << (key % 64));
         Ok(Self { keys, bits })
+    }
+
+    /// Returns the number of keys.
+    pub(super) fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Returns the number of bytes on the heap.
+    pub(super) fn bytes(&self) -> usize {
+        memory::bytes(&self.keys) + memory::bytes(&self.bits)
     }
 
     /// Returns the position of a key.
@@ -66,24 +77,49 @@ impl CountedKeys {
         })?;
         Ok(totals.into_inner().unwrap_or_default())
     }
+}
 
-    /// Counts for each key the records whose sets contain it.
-    pub(super) fn in_sets(
-        &self,
+/// The sets of a sample of records, and how many other records have each of their tokens.
+pub(super) struct SampleSets {
+    /// The sets.
+    pub(super) sets: Ragged<u64>,
+    tokens: CountedKeys,
+    counts: Vec<u64>,
+}
+
+impl SampleSets {
+    /// Loads the sets of `sample`, and counts their tokens in the sets of `others`.
+    pub(super) fn new(
         signatures: &Signatures,
-        sets: &mut HashSets,
-        records: Range<u32>,
+        all: &mut HashSets,
+        sample: &[u32],
+        others: Range<u32>,
         budget: usize,
         executor: &dyn Executor,
-    ) -> Result<Vec<u64>> {
-        let mut counts = memory::filled(0u64, self.keys.len(), DOING)?;
-        for_each_part(signatures, sets, records, budget, |records, loaded| {
-            let more = self.count(records, executor, |record, count| {
+    ) -> Result<Self> {
+        let row = |record: &u32| first_row(signatures, *record);
+        let (mut rows, mut sets, mut tokens) = (Vec::new(), Ragged::default(), Vec::new());
+        memory::reserve(&mut rows, sample.len(), DOING)?;
+        rows.extend(sample.iter().map(row));
+        {
+            let loaded = all.load(&mut rows)?;
+            sample.iter().try_for_each(|record| sets.push(loaded.get(row(record)), DOING))?;
+        }
+        memory::extend(&mut tokens, &sets.values, DOING)?;
+        let tokens = CountedKeys::new(tokens, executor)?;
+        let mut counts = memory::filled(0u64, tokens.len(), DOING)?;
+        for_each_part(signatures, all, others, budget, |records, loaded| {
+            let more = tokens.count(records, executor, |record, count| {
                 loaded.get(first_row(signatures, record)).iter().for_each(|&token| count(token));
             })?;
             counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
             Ok(())
         })?;
-        Ok(counts)
+        Ok(Self { sets, tokens, counts })
+    }
+
+    /// Returns the number of other records that have a token of the sample.
+    pub(super) fn count(&self, token: u64) -> u64 {
+        self.tokens.place(token).map_or(0, |place| self.counts[place])
     }
 }

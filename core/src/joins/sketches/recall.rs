@@ -5,19 +5,16 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use hashbrown::HashTable;
-
 use super::buckets::windows::Windows;
 use super::buckets::{Buckets, MostNeighbours};
-use super::counting::CountedKeys;
+use super::counting::{CountedKeys, SampleSets};
 use super::record_sets::{first_row, for_each_part, sampled};
 use super::technique::{MinhashBands, Technique, Verify};
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::hash_sets::{HashSets, shared};
 use crate::features::signatures::Signatures;
-use crate::hash::mix;
-use crate::joins::sets::bounds::{Bounds, PairSide};
+use crate::joins::sets::bounds::Bounds;
 use crate::memory;
 use crate::storage::rows::Ragged;
 use crate::verify::predicate::Predicate;
@@ -33,90 +30,52 @@ const TOKENS_A_CHECK: usize = 16;
 /// A posting list for each of the rarest tokens of the sampled documents. A document that is
 /// similar to a sampled document has at least one of the rarest tokens of the sampled document.
 struct SamplePostings {
-    /// The entries: a token and its range in `records`.
-    table: HashTable<(u64, u32, u32)>,
-    /// Numbers of documents within the sample.
-    records: Vec<u32>,
-    /// A bitmap in which the bit of each token of `table` is set. It rules out most of the tokens
-    /// that are looked up and are in no document of the sample.
-    bits: Vec<u64>,
+    /// The tokens.
+    tokens: CountedKeys,
+    /// Numbers of documents within the sample, for each token.
+    records: Ragged<u32>,
 }
 
 impl SamplePostings {
-    /// Builds the postings. `count` returns the number of records that contain a token, among those
-    /// that the sample is compared with.
-    fn new(
-        sample: &Ragged<u64>,
-        predicate: Predicate,
-        count: impl Fn(u64) -> u64 + Sync,
-        executor: &dyn Executor,
-    ) -> Result<Self> {
+    fn new(sample: &SampleSets, predicate: Predicate, executor: &dyn Executor) -> Result<Self> {
         let bounds = Bounds::new(predicate);
         let mut state = (Vec::new(), 0);
         executor::one(executor, &mut state, |(all, next), stop| {
             let mut rarest = Vec::new();
-            while *next < sample.len() {
-                let set = sample.get(*next);
+            while *next < sample.sets.len() {
+                let set = sample.sets.get(*next);
                 rarest.clear();
                 memory::reserve(&mut rarest, set.len(), DOING)?;
-                rarest.extend(set.iter().map(|&token| (count(token), token)));
+                rarest.extend(set.iter().map(|&token| (sample.count(token), token)));
                 executor::sort_unstable_by(&mut rarest, stop, &Ord::cmp)?;
                 // A document has at most `u32::MAX` tokens, and a sample at most as many documents.
                 let (size, n) = (set.len() as u32, *next as u32);
-                let partners = bounds.partner_sizes(PairSide::Left, size, u32::MAX);
-                let prefix =
-                    partners.map_or(0, |sizes| bounds.prefix(PairSide::Left, size, *sizes.start()) as usize);
+                let prefix = bounds.whole_prefix(size) as usize;
                 memory::reserve(all, prefix, DOING)?;
                 all.extend(rarest[..prefix].iter().map(|&(_, token)| (token, n)));
                 *next += 1;
             }
-            executor::sort_unstable_by(all, stop, &Ord::cmp)
+            Ok(())
         })?;
         let all = state.0;
-        let bits = (all.len() * 16).next_power_of_two().max(64) / 64;
-        let mut postings =
-            Self { table: HashTable::new(), records: Vec::new(), bits: memory::filled(0, bits, DOING)? };
-        memory::attempt(DOING, || postings.table.try_reserve(all.len(), |&(token, ..)| mix(token)))?;
-        let mut from = 0;
-        while from < all.len() {
-            let token = all[from].0;
-            let count = all[from..].iter().take_while(|(other, _)| *other == token).count();
-            postings.table.insert_unique(
-                mix(token),
-                (token, from as u32, (from + count) as u32),
-                |&(token, ..)| mix(token),
-            );
-            let (word, bit) = postings.bit(token);
-            postings.bits[word] |= bit;
-            from += count;
-        }
-        memory::reserve(&mut postings.records, all.len(), DOING)?;
-        postings.records.extend(all.iter().map(|&(_, n)| n));
-        Ok(postings)
-    }
-
-    fn bit(&self, token: u64) -> (usize, u64) {
-        let hash = mix(token);
-        ((hash >> 32) as usize % self.bits.len(), 1 << (hash % 64))
+        let mut tokens = Vec::new();
+        memory::reserve(&mut tokens, all.len(), DOING)?;
+        tokens.extend(all.iter().map(|&(token, _)| token));
+        let tokens = CountedKeys::new(tokens, executor)?;
+        let postings = || all.iter().filter_map(|&(token, n)| Some((tokens.place(token)?, n)));
+        let records = Ragged::dealt(tokens.len(), postings, DOING)?;
+        Ok(Self { tokens, records })
     }
 
     /// Returns the number of bytes on the heap, including the bytes needed during construction.
     fn bytes(&self) -> usize {
-        let table = self.table.capacity() * (size_of::<(u64, u32, u32)>() + 1);
-        table + memory::bytes(&self.bits) + self.records.len() * (size_of::<(u64, u32)>() + size_of::<u32>())
+        self.tokens.bytes() + self.records.bytes() + self.records.values.len() * size_of::<(u64, u32)>()
     }
 
     /// Returns the sampled documents that have `token` among their rarest tokens.
     #[inline]
     fn for_token(&self, token: u64) -> &[u32] {
-        let (word, bit) = self.bit(token);
-        if self.bits[word] & bit == 0 {
-            return &[];
-        }
-        match self.table.find(mix(token), |(other, ..)| *other == token) {
-            Some(&(_, from, to)) => &self.records[from as usize..to as usize],
-            None => &[],
-        }
+        self.tokens.place(token).map_or(&[], |place| self.records.get(place))
     }
 }
 
@@ -215,25 +174,10 @@ pub fn measured_recall(
     let lefts = if two_tables { signatures.split } else { records };
     let asked = sampled(signatures, sets, sample as u64, MOST_TOKENS)?;
     let row = |record| first_row(signatures, record);
-    let mut own: Ragged<u64> = Ragged::default();
-    {
-        let mut rows = Vec::new();
-        memory::reserve(&mut rows, asked.len(), DOING)?;
-        rows.extend(asked.iter().map(|&record| row(record)));
-        let loaded = sets.load(&mut rows)?;
-        for &record in &asked {
-            own.push(loaded.get(row(record)), DOING)?;
-        }
-    }
     let others = if two_tables { signatures.split } else { 0 }..records;
-    let counted = {
-        let mut tokens = Vec::new();
-        memory::extend(&mut tokens, &own.values, DOING)?;
-        CountedKeys::new(tokens, executor)?
-    };
-    let counts = counted.in_sets(signatures, sets, others.clone(), budget, executor)?;
-    let count = |token| counted.place(token).map_or(0, |place| counts[place]);
-    let postings = SamplePostings::new(&own, predicate, count, executor)?;
+    let own = SampleSets::new(signatures, sets, &asked, others.clone(), budget, executor)?;
+    let postings = SamplePostings::new(&own, predicate, executor)?;
+    let own = own.sets;
     let technique = Technique::Minhash(minhash);
     let windows = match technique.keys(signatures, None) {
         Some(keys) if most.is_some_and(|most| records > most) => {

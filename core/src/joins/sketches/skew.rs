@@ -11,7 +11,7 @@
 use std::ops::Range;
 
 use super::buckets::MostNeighbours;
-use super::counting::CountedKeys;
+use super::counting::{CountedKeys, SampleSets};
 use super::record_sets::{first_row, sampled};
 use super::technique::MinhashBands;
 use crate::error::Result;
@@ -19,10 +19,7 @@ use crate::executor::Executor;
 use crate::features::hash_sets::HashSets;
 use crate::features::signatures::Signatures;
 use crate::joins::sets::bounds::{Bounds, PairSide};
-use crate::memory;
 use crate::verify::predicate::Predicate;
-
-const DOING: &str = "looking for skew";
 
 /// The number of records in the sample.
 const SAMPLE: u64 = 256;
@@ -115,26 +112,10 @@ impl SkewSample {
         budget: usize,
         executor: &dyn Executor,
     ) -> Result<u64> {
-        let row = |record| first_row(signatures, record);
-        let mut rows: Vec<u32> = self.records.iter().map(|&record| row(record)).collect();
-        let (mut own, mut ends) = (Vec::new(), Vec::new());
-        {
-            let loaded = sets.load(&mut rows)?;
-            for &record in &self.records {
-                memory::extend(&mut own, loaded.get(row(record)), DOING)?;
-                ends.push(own.len());
-            }
-        }
-        let mut keys = Vec::new();
-        memory::extend(&mut keys, &own, DOING)?;
-        let counted = CountedKeys::new(keys, executor)?;
-        let counts = counted.in_sets(signatures, sets, self.others.clone(), budget, executor)?;
+        let sample = SampleSets::new(signatures, sets, &self.records, self.others.clone(), budget, executor)?;
         let bounds = Bounds::new(predicate);
-        let mut begin = 0;
-        let entries = ends.into_iter().map(|end| {
-            let set = &own[std::mem::replace(&mut begin, end)..end];
-            let mut having: Vec<u64> =
-                set.iter().filter_map(|&token| counted.place(token)).map(|place| counts[place]).collect();
+        let entries = sample.sets.iter().map(|set| {
+            let mut having: Vec<u64> = set.iter().map(|&token| sample.count(token)).collect();
             having.sort_unstable();
             // A set has at most `u32::MAX` tokens. Smaller partners are found by their own
             // prefixes.

@@ -17,7 +17,6 @@ pub(in super::super) mod choice;
 mod context_check;
 mod cut;
 mod index;
-mod length_filter;
 mod probe;
 mod query;
 pub(super) mod shape;
@@ -28,13 +27,13 @@ use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::features::texts::Texts;
 use crate::joins::Counts;
+use crate::joins::edit::length_filter::{TextSides, compatible, span};
 use crate::joins::pairs::Pair;
 use crate::memory;
 use crate::verify::edit::EditPredicate;
 use batch_lookup::Rooms;
 use cut::CutShare;
 use index::PieceIndex;
-use length_filter::TextSides;
 use probe::PartnerProbe;
 use query::PieceQuery;
 use shape::Shape;
@@ -137,11 +136,7 @@ impl BySegments {
             shares.push(CutShare::new(own.collect(), first - begin));
         }
         executor::each(executor, &mut shares, |share, stop| share.cut(texts, self.shape, stop))?;
-        let of_each = self.block.clone().map(|text| self.sides.partners(texts, text));
-        let all = of_each
-            .filter(|partners| !partners.is_empty())
-            .reduce(|all, partners| all.start.min(partners.start)..all.end.max(partners.end));
-        self.partners = all.unwrap_or_default();
+        self.partners = span(self.block.clone().map(|text| self.sides.partners(texts, text)));
         self.of_block = self.partners.len();
         let mut made = (shares, None);
         executor::one(executor, &mut made, |(shares, index), stop| {
@@ -168,10 +163,7 @@ impl BySegments {
         let (length, block) = (texts.length(partner), &self.block);
         let first = if self.sides.rights.is_none() { block.start.max(partner + 1) } else { block.start };
         let first = first.min(block.end);
-        let lengths = &texts.lengths()[first as usize..block.end as usize];
-        let from = lengths.partition_point(|&other| other < self.sides.edit.least_partner(length));
-        let to = lengths.partition_point(|&other| self.sides.edit.least_partner(other) <= length);
-        first + from as u32..first + to.max(from) as u32
+        compatible(texts, self.sides.edit, length, first..block.end, 0)
     }
 
     /// Returns the query for a partner, to be looked up among some texts of the block.

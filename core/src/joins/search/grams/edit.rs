@@ -13,6 +13,7 @@
 
 use super::{GROUPS, MOST_ELEMENTS, StoredSize, group, sizes};
 use crate::error::Result;
+use crate::joins::sets::bounds::partition;
 use crate::verify::edit::{self, EditPredicate};
 
 /// The edit similarity that a search demands of strings.
@@ -126,19 +127,8 @@ impl EditDemand {
     pub fn least_shared(&self, group: u32, is_wanted: impl Fn(f64) -> bool) -> Option<u32> {
         let most = self.string.size.min(*sizes(group).end());
         let wanted = |shared| self.greatest(group, shared).is_some_and(&is_wanted);
-        if !wanted(most) {
-            return None;
-        }
-        let (mut low, mut high) = (0, most);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if wanted(middle) {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
-        }
-        Some(low)
+        let least = partition(0, most, |shared| !wanted(shared));
+        (least <= most).then_some(least)
     }
 }
 

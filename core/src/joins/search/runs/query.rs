@@ -128,11 +128,7 @@ impl<'a> RunQuery<'a> {
         let head = format!("<{}:{}:{form}", self.origin.name(), self.min_run);
         let mut writer = JsonWriter::new(head, most, stop);
         writer.string(self.text)?;
-        let JsonWriter { mut text, is_cut, .. } = writer;
-        memory::reserve_text(&mut text, 4, DOING)?;
-        // Three dots in ASCII, which every encoding has.
-        text.push_str(if is_cut { "...>" } else { ">" });
-        Ok(text)
+        writer.finish()
     }
 
     /// Parses the output of [`RunQuery::to_text`] and returns the query's bytes.

@@ -7,10 +7,10 @@ use super::side::InputSide;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::sets::records::Records;
-use crate::joins::RecordPair;
 use crate::joins::sets::found::FoundPairs;
+use crate::joins::sets::near_pairs::{SplitTokens, verify};
 use crate::memory;
-use crate::verify::overlap::{disjoint, shared_at_least};
+use crate::verify::overlap::disjoint;
 use crate::verify::predicate::Predicate;
 
 const DOING: &str = "comparing candidates";
@@ -156,40 +156,15 @@ impl LoadedSets<'_> {
             while self.rights[place] < candidate.right {
                 place += 1;
             }
-            self.verify_one(candidate, place, found)?;
+            let Candidate { left, right, token } = candidate;
+            let record = self.lefts[left as usize];
+            let left = SplitTokens::at_token(self.left, left as usize, record, token);
+            let right = SplitTokens::at_token(self.right, place, right, token);
+            // A pair that shares a rarer token is found at that token.
+            if disjoint(left.before, right.before) {
+                verify(self.predicate, &left, &right, found)?;
+            }
             *candidates = rest;
-        }
-        Ok(())
-    }
-
-    /// Adds a pair that passes, unless it shares a rarer token: then it is found at that token.
-    fn verify_one(
-        &self,
-        Candidate { left, right, token }: Candidate,
-        place: usize,
-        found: &mut FoundPairs,
-    ) -> Result<()> {
-        let left = left as usize;
-        let sizes = [self.left.size(left), self.right.size(place)];
-        let split = |tokens: &'_ [u32]| tokens.partition_point(|&other| other < token);
-        let (tokens, others) = (self.left.tokens(left), self.right.tokens(place));
-        let (before, rest) = tokens.split_at(split(tokens));
-        let (other_before, other_rest) = others.split_at(split(others));
-        if !disjoint(before, other_before) {
-            return Ok(());
-        }
-        found.counts.candidates += 1;
-        let least =
-            self.predicate.least_overlap(sizes[0], sizes[1]).map_or(usize::MAX, |least| least as usize);
-        if rest.len().min(other_rest.len()) < least {
-            found.counts.pruned_by_position += 1;
-            return Ok(());
-        }
-        found.counts.verified += 1;
-        if let Some(shared) = shared_at_least(rest, other_rest, least) {
-            let similarity = self.predicate.similarity(shared as u32, sizes[0], sizes[1]);
-            let pair = RecordPair { left: self.lefts[left], right, similarity };
-            memory::push(&mut found.pairs, pair, DOING)?;
         }
         Ok(())
     }

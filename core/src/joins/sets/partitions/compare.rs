@@ -1,5 +1,6 @@
 //! The comparison of the lists of one token after the other, by bitmaps, sizes and positions.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -10,9 +11,10 @@ use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::sets::size_runs::SizeRuns;
 use crate::joins::Counts;
+use crate::joins::sets::list::{TokenList, TokenProbe, plan_units};
 use crate::joins::sets::reach::Reach;
 use crate::memory;
-use crate::simd::planes::{self, PlanesKernel};
+use crate::simd::planes;
 use crate::verify::predicate::Predicate;
 
 const DOING: &str = "joining partitions";
@@ -61,41 +63,22 @@ impl<const W: usize> PartitionPiece<W> {
         self.indexed = EntryLists::new(&self.raw[0], &self.tokens, stop)?;
         self.probing = EntryLists::new(&self.raw[1], &self.tokens, stop)?;
         self.raw = [Vec::new(), Vec::new()];
-        if self.with_itself {
-            self.plan(true)?;
+        for with_itself in if self.with_itself { &[true, false][..] } else { &[false] } {
+            let probes = self.probes(*with_itself);
+            let planned = plan_units(
+                probes.tokens(),
+                |index| probes.start(index),
+                |index| self.indexed.range(index).len(),
+            )?;
+            memory::attempt(DOING, || self.units.try_reserve(planned.len()))?;
+            self.units
+                .extend(planned.into_iter().map(|todo| CompareUnit { with_itself: *with_itself, todo }));
         }
-        self.plan(false)
+        Ok(())
     }
 
     fn probes(&self, with_itself: bool) -> &EntryLists<W> {
         if with_itself { &self.indexed } else { &self.probing }
-    }
-
-    /// Splits the comparisons of some probes into ranges of about equal work.
-    fn plan(&mut self, with_itself: bool) -> Result<()> {
-        const COMPARISONS_A_UNIT: usize = 1 << 20;
-        /// The cost of a probe in addition to its comparisons, given as a number of comparisons.
-        const PROBE: usize = 16;
-        let mut units = std::mem::take(&mut self.units);
-        let probes = self.probes(with_itself);
-        let (mut from, mut work) = (0, 0);
-        for index in 0..probes.tokens() {
-            let list = probes.range(index);
-            let each = PROBE + self.indexed.range(index).len() / 2;
-            let mut at = list.start;
-            while at < list.end {
-                let fit = (COMPARISONS_A_UNIT.saturating_sub(work) / each).max(1).min(list.end - at);
-                at += fit;
-                work += fit * each;
-                if work >= COMPARISONS_A_UNIT || at == probes.postings.len() {
-                    memory::attempt(DOING, || units.try_reserve(1))?;
-                    units.push_back(CompareUnit { with_itself, todo: from..at });
-                    (from, work) = (at, 0);
-                }
-            }
-        }
-        self.units = units;
-        Ok(())
     }
 
     /// Returns the number of bytes on the heap.
@@ -127,94 +110,62 @@ impl<'a, const W: usize> UnitComparison<'a, W> {
 
     /// Finds candidates until the unit is done or there are enough of them.
     pub(super) fn work(&mut self, sizes: &RecordSizes, shapes: &[&Shape], stop: &Stop) -> Result<()> {
-        let probes = self.piece.probes(self.unit.with_itself);
-        if self.unit.todo.is_empty() {
-            return Ok(());
-        }
-        let mut index = probes.index_of(self.unit.todo.start);
+        let Self { piece, unit: CompareUnit { with_itself, todo }, enough, candidates, counts } = self;
+        let probes = piece.probes(*with_itself);
         let mut near = Vec::new();
         let kernel = planes::kernel::<W>();
-        while self.unit.todo.start < self.unit.todo.end && self.candidates.len() < self.enough {
-            let list = probes.range(index);
-            if self.piece.indexed.range(index).is_empty() {
+        let mut index = if todo.start < todo.end { probes.index_of(todo.start) } else { 0 };
+        while todo.start < todo.end && candidates.len() < *enough {
+            let (own, range) = (probes.range(index), piece.indexed.range(index));
+            let mut own_todo = todo.start..own.end.min(todo.end);
+            if range.is_empty() {
                 stop.check()?;
-                self.unit.todo.start = list.end.min(self.unit.todo.end);
-            } else if list.end > self.unit.todo.start {
-                self.join_lists(index, kernel, sizes, shapes, &mut near, stop)?;
+                own_todo.start = own_todo.end;
             }
+            let own_planes = probes.planes(&own);
+            let planes = piece.indexed.planes(&range);
+            let list = TokenList { postings: &piece.indexed.postings[range], planes };
+            let is_self_join = shapes.len() == 1;
+            let [lefts, rights] = [&shapes[0].runs, &shapes[shapes.len() - 1].runs];
+            let run = Cell::new(None);
+            let probe = |at: usize| {
+                let posting = probes.postings[at];
+                let record = posting.record;
+                let of_probe =
+                    run.get().map_or_else(|| lefts.run_of(record), |run| lefts.run_from(run, record));
+                run.set(Some(of_probe));
+                let reach = sizes.reaches[of_probe];
+                let end = if is_self_join { record } else { reach.end };
+                let bitmap = own_planes.map(|plane| plane[at - own.start]);
+                TokenProbe { posting, reach: Reach { end, ..reach }, bitmap }
+            };
+            let result = list.join(&mut own_todo, kernel, &mut near, stop, probe, |probe, near, pruned| {
+                counts.pruned_by_bitmap += pruned;
+                let probe = probe.posting;
+                let before = probe.before_probe();
+                let size = run.get().map_or(0, |run| lefts.sizes()[run]);
+                for &place in near {
+                    let posting = list.postings[place as usize];
+                    // A pair that shares a rarer token is found at that token. Similar records
+                    // mostly share one of the tokens just before this token, too.
+                    if posting.met_before(&before) {
+                        continue;
+                    }
+                    let rest = size - probe.place_at_least();
+                    if is_near_enough(rights, posting.record, rest, posting.place_at_least(), size, sizes) {
+                        let token = piece.indexed.token(index);
+                        let candidate = Candidate { left: probe.record, right: posting.record, token };
+                        memory::push(candidates, candidate, DOING)?;
+                    } else {
+                        counts.candidates += 1;
+                        counts.pruned_by_position += 1;
+                    }
+                }
+                Ok(candidates.len() >= *enough)
+            });
+            todo.start = own_todo.start;
+            result?;
             index += 1;
-        }
-        Ok(())
-    }
-
-    /// Compares the probes of one token, one after the other, with the indexed entries of the same
-    /// token.
-    fn join_lists(
-        &mut self,
-        index: usize,
-        kernel: PlanesKernel<W>,
-        sizes: &RecordSizes,
-        shapes: &[&Shape],
-        near: &mut Vec<u32>,
-        stop: &Stop,
-    ) -> Result<()> {
-        let Self { piece, unit, candidates, counts, .. } = self;
-        let probes = piece.probes(unit.with_itself);
-        let is_self_join = shapes.len() == 1;
-        let [lefts, rights] = [&shapes[0].runs, &shapes[shapes.len() - 1].runs];
-        let own = probes.range(index);
-        let own_planes = probes.planes(&own);
-        let range = piece.indexed.range(index);
-        let planes = piece.indexed.planes(&range);
-        let list = &piece.indexed.postings[range];
-        let token = piece.indexed.token(index);
-        memory::reserve(near, list.len() + planes::IN_ADVANCE, DOING)?;
-        // Each probe is at least as large as the one before it, so both ends of the range of
-        // possible partners move up.
-        let (mut from, mut to) = (0, 0);
-        let mut run = None;
-        while unit.todo.start < own.end.min(unit.todo.end) && candidates.len() < self.enough {
-            stop.check()?;
-            let at = unit.todo.start;
-            let probe = probes.postings[at];
-            unit.todo.start += 1;
-            if is_self_join && list[0].record >= probe.record {
-                continue;
-            }
-            let size_run =
-                run.map_or_else(|| lefts.run_of(probe.record), |run| lefts.run_from(run, probe.record));
-            run = Some(size_run);
-            let reach = sizes.reaches[size_run];
-            let end = if is_self_join { probe.record } else { reach.end };
-            from += list[from..].partition_point(|posting| posting.record < reach.first);
-            to = to.max(from);
-            to += list[to..].iter().take_while(|posting| posting.record < end).count();
-            if from == to {
-                continue;
-            }
-            near.clear();
-            stop.work(to - from);
-            let bitmap = std::array::from_fn(|w| own_planes[w][at - own.start]);
-            kernel(&bitmap, &planes.map(|plane| &plane[from..to]), reach.differ, from as u32, near);
-            counts.pruned_by_bitmap += (to - from - near.len()) as u64;
-            let before = probe.before_probe();
-            let size = lefts.sizes()[size_run];
-            for &place in near.iter() {
-                let posting = list[place as usize];
-                // A pair that shares a rarer token is found at that token. Similar records mostly
-                // share one of the tokens just before this token, too.
-                if posting.met_before(&before) {
-                    continue;
-                }
-                let rest = size - probe.place_at_least();
-                if is_near_enough(rights, posting.record, rest, posting.place_at_least(), size, sizes) {
-                    let candidate = Candidate { left: probe.record, right: posting.record, token };
-                    memory::push(candidates, candidate, DOING)?;
-                } else {
-                    counts.candidates += 1;
-                    counts.pruned_by_position += 1;
-                }
-            }
         }
         Ok(())
     }

@@ -102,6 +102,11 @@ impl<const W: usize> EntryLists<W> {
         self.first_token + index as u32
     }
 
+    /// Returns the start of the list of a token, or the end of the last list.
+    pub(super) fn start(&self, index: usize) -> usize {
+        self.starts[index] as usize
+    }
+
     /// Returns the index of the token whose list has this posting.
     pub(super) fn index_of(&self, posting: usize) -> usize {
         self.starts.partition_point(|&start| start as usize <= posting) - 1
