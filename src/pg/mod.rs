@@ -17,7 +17,7 @@ pub(crate) mod request;
 pub(crate) mod server;
 
 use pgrx::prelude::*;
-use server::{explaining, panics, settings};
+use server::{explaining, guard, settings};
 
 ::pgrx::pg_module_magic!(name, version);
 
@@ -54,7 +54,7 @@ extension_sql_file!("../../sql/internal.sql", name = "internal", finalize);
 /// Called once when the library is loaded into a backend.
 #[pg_guard]
 pub extern "C-unwind" fn _PG_init() {
-    panics::log_bugs();
+    guard::log_bugs();
     #[cfg(feature = "pg_test")]
     server::allocator::report::begin();
     settings::define();

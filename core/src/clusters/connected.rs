@@ -1,7 +1,7 @@
 //! Connected components, and components of bounded size.
 
 use super::components::Components;
-use super::edge::Edge;
+use super::edges::Edge;
 use super::graph::{CHECK_EVERY, Graph};
 use super::leaders::Degrees;
 use super::strongest::unite;

@@ -1,12 +1,12 @@
 //! The result of every threshold, computed from the pairs of the lowest threshold: the numbers of
 //! pairs, clusters and redundant rows.
 //!
-//! A spanning forest of greatest similarity ([`super::links`]) contains the connected clusters of
-//! all thresholds, so one walk over it, the strongest link first, counts the clusters exactly.
+//! A spanning forest of greatest similarity ([`super::strongest`]) contains the connected clusters
+//! of all thresholds, so one walk over it, the strongest link first, counts the clusters exactly.
 //! O(pairs · log thresholds).
 
 use super::graph::Graph;
-use super::links::Link;
+use super::strongest::Link;
 use crate::error::Result;
 use crate::executor::Executor;
 
@@ -94,10 +94,9 @@ pub fn curve(
 mod tests {
     use super::*;
     use crate::clusters::Clustering;
-    use crate::clusters::edge::Edge;
-    use crate::clusters::edges::Edges;
+    use crate::clusters::edges::{Edge, Edges};
     use crate::clusters::grouping::Clusters;
-    use crate::clusters::links::links;
+    use crate::clusters::strongest::links;
     use crate::executor::PlainThreads;
     use crate::storage::files::MemoryFiles;
     use proptest::prelude::*;

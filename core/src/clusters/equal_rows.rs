@@ -6,7 +6,7 @@
 //! the first rows of the two groups, and code that walks the graph counts this edge as that many
 //! pairs.
 
-use super::edge::Edge;
+use super::edges::Edge;
 use crate::error::Result;
 use crate::memory;
 use crate::storage::rows::Ragged;

@@ -1,7 +1,6 @@
 //! A graph of rows. Each edge represents the pairs between two groups of equal rows.
 
-use super::edge::Edge;
-use super::edges::Edges;
+use super::edges::{Edge, Edges};
 use super::equal_rows::EqualRows;
 use crate::error::Result;
 use crate::executor::Executor;

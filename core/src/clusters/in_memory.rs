@@ -3,12 +3,11 @@
 
 use super::Clustering;
 use super::curve::{Point, curve};
-use super::edge::Edge;
-use super::edges::Edges;
+use super::edges::{Edge, Edges};
 use super::graph::Graph;
 use super::grouping::Clusters;
 use super::leaders::{Leaders, leaders, rank_by};
-use super::links::links;
+use super::strongest::links;
 use crate::error::{Error, Result};
 use crate::executor::PlainThreads;
 use crate::joins::pairs::Pair;

@@ -2,7 +2,7 @@
 //! stars, or the rows to keep.
 
 use super::components::Components;
-use super::edge::Edge;
+use super::edges::Edge;
 use super::graph::Graph;
 use crate::error::Result;
 use crate::executor::Executor;

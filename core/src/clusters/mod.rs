@@ -4,21 +4,21 @@
 //! the set of edges alone, not on the order in which they arrive: ties between rows are won by the
 //! smaller number, and sums are of whole numbers.
 //!
-//! * [`edges`]: many edges ([`edge`]), in memory or a file, in any requested order
+//! * [`edges`]: many edges, in memory or a file, in any requested order
 //! * [`equal_rows`], [`graph`]: groups of equal rows, whose pairs are not stored, and the edges
 //!   between them
 //! * [`connected`]: connected components ([`components`]), complete or of bounded size
-//! * [`strongest`]: the union of rows by all pairs, the strongest first
+//! * [`strongest`]: the union of rows by all pairs, the strongest first, and the weakest links that
+//!   hold a cluster together
 //! * [`needed`]: the pairs on which leaders and clusters depend, where there are very many pairs
 //! * [`leaders`]: rows such that every other row forms a pair with one of them, for stars and for
 //!   the rows to keep
 //! * [`perhaps_similar`]: sets that share a representative, built from pairs or from signatures
-//! * [`grouping`]: the clusters, with the similarity of every row to its representative
+//! * [`grouping`]: the clusters, with the similarity of every row to its representative, and the
+//!   clusters of a row
 //! * [`elimination`]: the rows eliminated by the repeatability of their feature codes, without
 //!   pairs
-//! * [`summary`]: the pairs, least and mean similarity, and diameter of a cluster; [`homes`]: the
-//!   clusters of a row
-//! * [`links`]: the weakest links that hold a cluster together
+//! * [`summary`]: the pairs, least and mean similarity, and diameter of a cluster
 //! * [`curve`]: the result of every threshold
 //! * [`samples`]: some pairs to look at
 //! * [`in_memory`]: clusters, rows to keep and results of thresholds from a list of pairs in memory
@@ -26,17 +26,13 @@
 pub mod components;
 pub mod connected;
 pub mod curve;
-pub mod edge;
 pub mod edges;
 pub mod elimination;
 pub mod equal_rows;
 pub mod graph;
 pub mod grouping;
-pub mod homes;
 pub mod in_memory;
-mod inside;
 pub mod leaders;
-pub mod links;
 pub mod needed;
 pub mod perhaps_similar;
 pub mod samples;

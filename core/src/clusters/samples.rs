@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::edge::Edge;
+use super::edges::Edge;
 use super::equal_rows::EqualRows;
 use super::graph::Graph;
 use super::steps::{STEPS, step_of};

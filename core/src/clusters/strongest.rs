@@ -8,12 +8,15 @@
 //! to be united remain so, and rows that are in one part remain in one part. A part that accepts no
 //! more rows is full. So if all rows of a group from some place on are in full parts or in one
 //! other part, only one of these rows is examined.
+//!
+//! The weakest links of clusters, the pairs without which clusters would fall apart, follow from
+//! it.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::components::Components;
-use super::edge::Edge;
+use super::edges::Edge;
 use super::equal_rows::EqualRows;
 use super::graph::{CHECK_EVERY, Graph};
 use crate::error::Result;
@@ -21,6 +24,7 @@ use crate::executor::{self, Executor};
 use crate::memory;
 
 const DOING: &str = "connecting pairs";
+const DOING_LINKS: &str = "finding weak links";
 
 /// Unites rows by all pairs, the strongest first, unless that makes a part larger than `largest`.
 /// Calls `united` with each pair that united two parts, and with the sizes of these parts. O(edges
@@ -248,4 +252,26 @@ impl<'a, F: FnMut(Edge, [u32; 2]) -> Result<()>> StrongestWalk<'a, F> {
         }
         None
     }
+}
+
+/// A pair that connects two parts. No other connection between these parts is stronger.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Link {
+    /// The pair.
+    pub edge: Edge,
+    /// The sizes of the two parts that contain the left and the right row of the pair. Each part is
+    /// held together by pairs that are more similar, or equally similar and earlier.
+    pub parts: [u32; 2],
+}
+
+/// Returns the links of a spanning forest of greatest similarity (Kruskal), the strongest first. At
+/// any threshold, the links of at least this similarity connect the same components as all pairs of
+/// at least this similarity. A component of n vertices has n - 1 links. O(edges · log edges).
+pub fn links(graph: &mut Graph<'_>, executor: &dyn Executor) -> Result<Vec<Link>> {
+    let mut components = Components::new(graph.vertices)?;
+    let mut links = Vec::new();
+    unite(graph, &mut components, u32::MAX, executor, |edge, parts| {
+        memory::push(&mut links, Link { edge, parts }, DOING_LINKS)
+    })?;
+    Ok(links)
 }

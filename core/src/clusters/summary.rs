@@ -1,13 +1,14 @@
-//! Summaries of clusters: pairs, least and mean similarity, diameter.
+//! Summaries of clusters: pairs, least and mean similarity, diameter: the greatest number of pairs
+//! (steps) on a shortest path between two rows of the cluster.
 
-use super::edge::Edge;
+use super::edges::Edge;
+use super::equal_rows::EqualRows;
 use super::graph::Graph;
-use super::grouping::Clusters;
-use super::homes::Homes;
-use super::inside::Inside;
+use super::grouping::{Clusters, Homes};
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::memory;
+use crate::storage::rows::Ragged;
 
 const DOING: &str = "describing clusters";
 
@@ -78,4 +79,156 @@ pub fn summaries(
         summaries.push(Summary { pairs, least, mean: mean.max(least), diameter });
     }
     Ok(summaries)
+}
+
+/// The pairs inside all clusters. A vertex is a place in `groups`, and stands for a group of equal
+/// rows or for a single row. The distance between two rows is the distance between their groups.
+pub(super) struct Inside {
+    /// The groups of each cluster, given by their first rows, in ascending order.
+    groups: Ragged<u32>,
+    /// For each cluster, whether some of its rows are equal but not pairs.
+    apart: Vec<bool>,
+    neighbours: Ragged<u32>,
+    /// For each place, the number of steps from the start of a search.
+    distance: Vec<u32>,
+    queue: Vec<u32>,
+    steps: u64,
+}
+
+const FAR: u32 = u32::MAX;
+
+impl Inside {
+    /// Creates the graph from the edges inside clusters, given as (cluster, left, right).
+    pub(super) fn new(
+        clusters: &Clusters,
+        homes: &Homes,
+        equal: &EqualRows,
+        inside: &[(u32, u32, u32)],
+    ) -> Result<Self> {
+        let mut apart = memory::filled(false, clusters.len(), DOING)?;
+        let of_clusters = || {
+            let all = homes.0.iter().zip(0u32..);
+            all.flat_map(|(homes, first)| homes.iter().map(move |home| (home.cluster as usize, first)))
+        };
+        let groups = Ragged::dealt(clusters.len(), of_clusters, DOING)?;
+        for (homes, first) in homes.0.iter().zip(0u32..) {
+            for home in homes.iter().filter(|home| home.rows > 1 && equal.similarity(first).is_none()) {
+                apart[home.cluster as usize] = true;
+            }
+        }
+        let place = |(cluster, left, right): (u32, u32, u32)| {
+            let cluster = cluster as usize;
+            let (members, from) = (groups.get(cluster), groups.range(cluster).start);
+            [left, right].map(|vertex| from + members.binary_search(&vertex).unwrap_or_default())
+        };
+        let neighbours = || {
+            inside.iter().flat_map(|&edge| {
+                let [left, right] = place(edge);
+                [(left, right as u32), (right, left as u32)]
+            })
+        };
+        let neighbours = Ragged::dealt(groups.values.len(), neighbours, DOING)?;
+        let distance = memory::filled(FAR, groups.values.len(), DOING)?;
+        Ok(Self { groups, apart, neighbours, distance, queue: Vec::new(), steps: 0 })
+    }
+
+    /// Searches breadth-first from a place. Returns the place found last and its distance.
+    /// Afterwards, the queue contains the places that were reached.
+    fn search(&mut self, cluster: usize, from: usize, executor: &dyn Executor) -> Result<(usize, u32)> {
+        self.distance[self.groups.range(cluster)].fill(FAR);
+        self.queue.clear();
+        self.distance[from] = 0;
+        memory::push(&mut self.queue, from as u32, DOING)?;
+        let mut next = 0;
+        while let Some(&place) = self.queue.get(next) {
+            next += 1;
+            let place = place as usize;
+            let range = self.neighbours.range(place);
+            self.steps += range.len() as u64;
+            if next.is_multiple_of(1 << 10) {
+                executor.check_interrupts()?;
+            }
+            for at in range {
+                let neighbour = self.neighbours.values[at];
+                if self.distance[neighbour as usize] == FAR {
+                    self.distance[neighbour as usize] = self.distance[place] + 1;
+                    memory::push(&mut self.queue, neighbour, DOING)?;
+                }
+            }
+        }
+        let last = self.queue.last().map_or(from, |&place| place as usize);
+        Ok((last, self.distance[last]))
+    }
+
+    /// Returns the diameter of a cluster that is not complete.
+    pub(super) fn diameter(
+        &mut self,
+        cluster: usize,
+        effort: u64,
+        executor: &dyn Executor,
+    ) -> Result<Option<u32>> {
+        match self.groups.range(cluster).len() {
+            // Equal rows that are not pairs can be in the same cluster only if another row connects
+            // them.
+            1 => Ok(None),
+            // So such rows are two steps apart, even if all other rows are one step apart.
+            _ => {
+                let between = self.between_groups(cluster, effort, executor)?;
+                Ok(between.map(|steps| if self.apart[cluster] { steps.max(2) } else { steps }))
+            }
+        }
+    }
+
+    /// Computes the greatest distance between two groups with iFUB (Crescenzi et al. 2013).
+    /// Searches start at the vertices one after another, in descending order of their distance from
+    /// the middle of a long path, until nearer vertices cannot yield a greater distance.
+    fn between_groups(
+        &mut self,
+        cluster: usize,
+        effort: u64,
+        executor: &dyn Executor,
+    ) -> Result<Option<u32>> {
+        let range = self.groups.range(cluster);
+        self.steps = 0;
+        let hub = range.clone().max_by_key(|&place| (self.degree(place), std::cmp::Reverse(place)));
+        let Some(hub) = hub else { return Ok(None) };
+        if self.degree(hub) + 1 == range.len() {
+            // All other vertices are neighbours of the hub. If all of them were also neighbours of
+            // each other, the cluster would be complete, or it would have equal rows that are not
+            // pairs.
+            return Ok(Some(2));
+        }
+        let (end, _) = self.search(cluster, hub, executor)?;
+        if self.queue.len() < range.len() {
+            return Ok(None);
+        }
+        let (mut middle, mut longest) = self.search(cluster, end, executor)?;
+        // Go back half of the path.
+        for distance in (longest / 2..longest).rev() {
+            let back =
+                self.neighbours.get(middle).iter().find(|&&place| self.distance[place as usize] == distance);
+            middle = back.map_or(middle, |&place| place as usize);
+        }
+        self.search(cluster, middle, executor)?;
+        let farthest_first = std::mem::take(&mut self.queue);
+        let mut levels = Vec::new();
+        memory::reserve(&mut levels, farthest_first.len(), DOING)?;
+        levels.extend(farthest_first.iter().rev().map(|&p| (p as usize, self.distance[p as usize])));
+        for (place, level) in levels {
+            // Two vertices that are at most `level` steps from the middle are at most 2 · level
+            // steps apart.
+            if longest >= 2 * level {
+                return Ok(Some(longest));
+            }
+            if self.steps > effort {
+                return Ok(None);
+            }
+            longest = longest.max(self.search(cluster, place, executor)?.1);
+        }
+        Ok(Some(longest))
+    }
+
+    fn degree(&self, place: usize) -> usize {
+        self.neighbours.range(place).len()
+    }
 }

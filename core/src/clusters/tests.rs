@@ -6,12 +6,11 @@ use proptest::prelude::*;
 
 use super::Clustering;
 use super::connected::connected;
-use super::edge::Edge;
-use super::edges::Edges;
+use super::edges::{Edge, Edges};
 use super::graph::Graph;
 use super::grouping::Clusters;
 use super::leaders::{Degrees, leaders};
-use super::links::links;
+use super::strongest::links;
 use super::summary::summaries;
 use crate::executor::PlainThreads;
 use crate::storage::files::MemoryFiles;

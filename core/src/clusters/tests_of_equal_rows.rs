@@ -4,14 +4,13 @@ use proptest::prelude::*;
 
 use super::Clustering;
 use super::curve::{curve, thresholds};
-use super::edge::Edge;
-use super::edges::Edges;
+use super::edges::{Edge, Edges};
 use super::equal_rows::EqualRows;
 use super::graph::Graph;
 use super::grouping::Clusters;
 use super::leaders::{Degrees, leaders};
-use super::links::links;
 use super::samples::samples;
+use super::strongest::links;
 use super::summary::summaries;
 use super::tests::store;
 use crate::executor::PlainThreads;

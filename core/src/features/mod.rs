@@ -7,8 +7,8 @@
 //! ([`imatch`]). For comparisons by characters, texts are kept whole ([`texts`]) or reduced to
 //! feature codes ([`codes`]). Units of documents, such as sentences ([`units`]), have sets of
 //! signatures, such as the chains of SpotSigs ([`spotsigs`]). Runs of characters are hashed by
-//! [`windows`], and some of them are selected by [`winnowing`]. What texts say word for word is
-//! found by runs of tokens ([`runs`]). Documents from a source may be packed ([`source_document`]).
+//! [`windows`], and some of them are selected by winnowing. What texts say word for word is found
+//! by runs of tokens ([`runs`]). Documents from a source may be packed ([`source_document`]).
 
 pub mod codes;
 pub mod dictionary;
@@ -28,6 +28,5 @@ pub mod texts;
 pub mod tokens;
 pub mod units;
 pub mod windows;
-pub mod winnowing;
 
 pub use tokens::{FeatureSpec, Tokenizer};

@@ -4,11 +4,14 @@
 //!
 //! The carried bytes of two documents decide alone whether the documents are a pair, and with which
 //! similarity. So documents with equal bytes are one record.
+//!
+//! Numbers are carried little-endian, in 64 bits; texts as they are.
 
 use std::fmt::Debug;
 
 use crate::error::{Error, Result};
 use crate::executor::Stop;
+use crate::features::hash_sets::shared;
 use crate::features::tokens::Document;
 use crate::joins::keys::Key;
 use crate::memory;
@@ -158,4 +161,69 @@ pub fn content(bytes: &[u8]) -> Result<&[u8]> {
 /// Returns the error for bytes that are no carried document of the method.
 pub(super) fn malformed(why: &str) -> Error {
     Error::Malformed { what: NAME, why: why.to_owned() }
+}
+
+const DOING: &str = "carrying a document";
+
+/// Returns the bytes of numbers.
+pub(crate) fn of_words(words: &[u64]) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    memory::reserve(&mut bytes, size_of_val(words), DOING)?;
+    words.iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
+    Ok(bytes)
+}
+
+/// Returns the numbers of bytes.
+pub(crate) fn to_words(bytes: &[u8]) -> Result<Vec<u64>> {
+    let (chunks, rest) = bytes.as_chunks();
+    if !rest.is_empty() {
+        return Err(malformed("a number is cut short"));
+    }
+    let mut words = Vec::new();
+    memory::reserve(&mut words, chunks.len(), DOING)?;
+    words.extend(chunks.iter().map(|&chunk| u64::from_le_bytes(chunk)));
+    Ok(words)
+}
+
+/// Returns the numbers of bytes, which are to ascend.
+pub(crate) fn to_set(bytes: &[u8]) -> Result<Vec<u64>> {
+    let words = to_words(bytes)?;
+    if words.is_sorted_by(|a, b| a < b) { Ok(words) } else { Err(malformed("its numbers do not ascend")) }
+}
+
+/// Returns the similarity of two documents that are carried as sets, if they are a pair.
+pub(crate) fn similarity_of_sets(predicate: Predicate, [a, b]: [&[u8]; 2]) -> Result<Option<f64>> {
+    let [a, b] = [to_set(a)?, to_set(b)?];
+    // A document has at most `u32::MAX` tokens.
+    let [shared, left, right] = [shared(&a, &b), a.len(), b.len()].map(|count| count as u32);
+    let passes = predicate.passes(shared, left, right);
+    Ok(passes.then(|| predicate.similarity(shared, left, right)))
+}
+
+/// Returns the bytes of a document that is a text.
+pub(crate) fn of_text(document: &Document) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    // Columns of other types are refused.
+    if let Document::Text(text) = document {
+        memory::extend(&mut bytes, text.as_bytes(), DOING)?;
+    }
+    Ok(bytes)
+}
+
+/// Returns a text as a document.
+pub(crate) fn document_of(text: &str) -> Result<Document> {
+    let mut own = String::new();
+    memory::reserve_text(&mut own, text.len(), DOING)?;
+    own.push_str(text);
+    Ok(Document::Text(own))
+}
+
+/// Returns the text of bytes.
+pub(crate) fn to_text(bytes: &[u8]) -> Result<&str> {
+    std::str::from_utf8(bytes).map_err(|_| malformed("it is not UTF-8"))
+}
+
+/// Returns the texts of two documents.
+pub(crate) fn to_texts([left, right]: [&[u8]; 2]) -> Result<[&str; 2]> {
+    Ok([to_text(left)?, to_text(right)?])
 }

@@ -1,7 +1,9 @@
 //! The exact joins of token or shingle sets: `jaccard`, `cosine`, `dice`, `overlap`, `containment`.
+//!
+//! In parts, the set is carried as hashes, and documents meet by it.
 
 use super::account::DictionaryUse;
-use super::carrier::Carrier;
+use super::carrier::{Carrier, LeftOut, Meeting, of_words, similarity_of_sets, to_set};
 use super::explain::Explanation;
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
@@ -10,9 +12,12 @@ use super::short_texts::LongParts;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::FeatureSpec;
+use crate::features::hash_sets::make_set;
 use crate::features::sets::store::RecordTable;
+use crate::features::tokens::{Document, Scratch, for_each_token};
 use crate::joins::Algorithm;
 use crate::joins::pairs::Pairs;
+use crate::memory;
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
 
@@ -93,5 +98,30 @@ impl Method for Sets {
         let places = ordered.left.bytes() + right.map_or(0, RecordTable::bytes);
         let resources = reading.resources_after(if ordered.is_in_files() { places } else { 0 });
         Pairs::new(ordered, self.predicate, self.algorithm, resources)
+    }
+}
+
+const DOING: &str = "carrying a set";
+
+impl Carrier for Sets {
+    fn carry(&self, document: &Document, _: Option<&str>, stop: &Stop) -> Result<Vec<u8>> {
+        let mut hashes = Vec::new();
+        for_each_token(document, &self.spec, &mut Scratch::default(), stop, |token| {
+            memory::push(&mut hashes, token.hash(), DOING)
+        })?;
+        make_set(&mut hashes, self.spec.multiset, stop)?;
+        of_words(&hashes)
+    }
+
+    fn meeting(&self) -> Meeting {
+        Meeting::Sets(self.predicate)
+    }
+
+    fn set(&self, carried: &[u8], _: &Stop) -> Result<Vec<u64>> {
+        to_set(carried)
+    }
+
+    fn similarity(&self, pair: [&[u8]; 2], _: LeftOut<'_>, _: &Stop) -> Result<Option<f64>> {
+        similarity_of_sets(self.predicate, pair)
     }
 }

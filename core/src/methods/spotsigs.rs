@@ -1,8 +1,10 @@
 //! Method `spotsigs`: the exact join of the documents' sets of spot signatures by Jaccard
 //! similarity.
+//!
+//! In parts, the set of the spot signatures is carried, and documents meet by it.
 
 use super::account::Unsigned;
-use super::carrier::Carrier;
+use super::carrier::{Carrier, LeftOut, Meeting, of_words, similarity_of_sets, to_set};
 use super::explain::Explanation;
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
@@ -11,6 +13,7 @@ use super::short_texts::LongParts;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::spotsigs::{Antecedents, SpotSpec, Spots};
+use crate::features::tokens::Document;
 use crate::features::units::sets::{DocumentUnit, UnitSets, Units, make_sets};
 use crate::features::units::signatures::Features;
 use crate::joins::Algorithm;
@@ -104,5 +107,29 @@ impl Method for SpotSigs {
         account.distinct_tokens = ordered.distinct_tokens as u64;
         account.distinct_sets = (ordered.left.members.len() + right) as u64;
         Pairs::new(ordered, self.predicate, Algorithm::Auto, reading.resources_after(0))
+    }
+}
+
+impl Carrier for SpotSigs {
+    fn carry(&self, document: &Document, _: Option<&str>, stop: &Stop) -> Result<Vec<u8>> {
+        // Columns of other types are refused.
+        let Document::Text(text) = document else { return Ok(Vec::new()) };
+        let mut signatures = Vec::new();
+        Spots::new(&self.spec, None)?.of_text(text, &mut signatures, stop)?;
+        let mut set: Vec<u64> = signatures.into_iter().map(i64::cast_unsigned).collect();
+        crate::executor::sort_unstable_by(&mut set, stop, &Ord::cmp)?;
+        of_words(&set)
+    }
+
+    fn meeting(&self) -> Meeting {
+        Meeting::Sets(self.predicate)
+    }
+
+    fn set(&self, carried: &[u8], _: &Stop) -> Result<Vec<u64>> {
+        to_set(carried)
+    }
+
+    fn similarity(&self, pair: [&[u8]; 2], _: LeftOut<'_>, _: &Stop) -> Result<Option<f64>> {
+        similarity_of_sets(self.predicate, pair)
     }
 }

@@ -7,8 +7,7 @@
 
 use super::pairs::Bridges;
 use super::starts::Starts;
-use crate::clusters::edge::{Edge, EdgeKey};
-use crate::clusters::edges::InOrder;
+use crate::clusters::edges::{Edge, EdgeKey, InOrder};
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::memory;

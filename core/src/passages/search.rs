@@ -9,7 +9,7 @@ use super::pairs::{SentencePairs, sentence_pairs};
 use super::progress::{Phase, SearchProgress};
 use super::starts::Starts;
 use super::{Capped, Parameters, Passage};
-use crate::clusters::edge::Edge;
+use crate::clusters::edges::Edge;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::units::sets::{UnitSets, Units, make_sets};

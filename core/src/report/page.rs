@@ -11,12 +11,11 @@ use std::fmt::Write;
 use super::answers::{self, HASH, SCRIPT};
 use super::charts::written;
 use super::cluster::{ClusterLine, Omitted, Shown};
-use super::facts::{Facts, head, reading, similarity, thresholds};
+use super::facts::{self, Facts, RepeatedTokens, head, reading, similarity, thresholds};
 use super::html::{Beginning, Escaped, STYLE};
 use super::link::LinkPattern;
 use super::numbers::{CountOf, Number, Ratio};
 use super::pair::{ShownDocument, pair};
-use super::runs::{self, RepeatedTokens};
 use crate::clusters::steps::{STEPS, least_of, step_of};
 use crate::error::Result;
 use crate::executor::Stop;
@@ -235,7 +234,7 @@ impl ReportPage {
             }
         }
         if let Some(least) = facts.least_run.filter(|_| !self.runs.is_empty()) {
-            add("runs", "What most documents have word for word".to_owned(), runs::table(&self.runs, least));
+            add("runs", "What most documents have word for word".to_owned(), facts::table(&self.runs, least));
         }
         add("reading", "How to read this page".to_owned(), reading());
         add("omitted", "What is not on this page".to_owned(), self.omitted_html(facts));

@@ -2,8 +2,7 @@
 
 use super::{resources, stops_anywhere};
 use crate::Corpus;
-use crate::clusters::edge::Edge;
-use crate::clusters::edges::Edges;
+use crate::clusters::edges::{Edge, Edges};
 use crate::clusters::equal_rows::EqualRows;
 use crate::clusters::graph::Graph;
 use crate::clusters::leaders::leaders;

@@ -13,15 +13,15 @@
 //!
 //! This is our own code because we know no crate that can be stopped, gives an alignment by a
 //! stated rule, and bounds its memory.
+//!
+//! Bounds that are known before limit the number of insertions and deletions between the texts.
 
-use super::column::WORD;
+use super::column::{DOING, WORD};
 use super::lcs_band::Band;
-pub use super::lcs_bounds::LcsBounds;
 use super::lcs_greedy::{Greedy, Reached, common_prefix, common_suffix};
-pub use super::lcs_shares::{containment, resemblance};
-pub use super::lcs_symbols::symbols;
 use crate::error::{Error, Result};
 use crate::executor::Stop;
+use crate::memory;
 
 /// The greatest number of insertions and deletions that are followed one by one before the band is
 /// filled. Fewer are followed if the whole table would be filled in the same time.
@@ -207,3 +207,88 @@ fn check_steps(rows: &[u32], columns: &[u32], limit: usize) -> Result<()> {
 
 #[cfg(test)]
 mod tests;
+
+/// Returns the resemblance: 2·|LCS| / (|A| + |B|), 0 to 1; 0 if both texts are empty.
+///
+/// ```
+/// assert_eq!(neardup_core::compare::lcs_resemblance(5, 7, 5), 10.0 / 12.0);
+/// ```
+pub fn resemblance(shared: usize, a: usize, b: usize) -> f64 {
+    ratio(2 * shared, a + b)
+}
+
+/// Returns the share of a text of `contained` characters that is in the common subsequence, 0 to 1;
+/// 0 if the text is empty.
+///
+/// ```
+/// assert_eq!(neardup_core::compare::lcs_containment(3, 4), 0.75);
+/// ```
+pub fn containment(shared: usize, contained: usize) -> f64 {
+    ratio(shared, contained)
+}
+
+/// Divides once, correctly rounded. No text has more characters than a float8 can represent
+/// exactly.
+fn ratio(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// Returns the characters of a text as numbers.
+///
+/// O(bytes).
+///
+/// ```
+/// assert_eq!(neardup_core::compare::lcs_symbols("a漢")?, [97, 0x6f22]);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
+pub fn symbols(text: &str) -> Result<Vec<u32>> {
+    let mut symbols = Vec::new();
+    if text.is_ascii() {
+        memory::reserve(&mut symbols, text.len(), DOING)?;
+        symbols.extend(text.bytes().map(u32::from));
+    } else {
+        memory::reserve(&mut symbols, text.chars().count(), DOING)?;
+        symbols.extend(text.chars().map(u32::from));
+    }
+    Ok(symbols)
+}
+
+/// The required and the known length of a longest common subsequence.
+///
+/// The bounds save time and do not change any length that is returned.
+///
+/// ```
+/// use neardup_core::Stop;
+/// use neardup_core::compare::{Lcs, LcsBounds};
+///
+/// let bounds = LcsBounds { least: 2, known: 1 };
+/// assert_eq!(Lcs::default().length(&[1, 2, 3], &[1, 3], bounds, &Stop::default())?, Some(2));
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LcsBounds {
+    /// The least length that the caller wants.
+    pub least: usize,
+    /// A length that the subsequence certainly has at least; 0 if nothing is known.
+    pub known: usize,
+}
+
+impl LcsBounds {
+    /// Requires `least` characters; nothing is known.
+    ///
+    /// ```
+    /// use neardup_core::compare::LcsBounds;
+    ///
+    /// let bounds = LcsBounds::least(9);
+    /// assert_eq!((bounds.least, bounds.known), (9, 0));
+    /// ```
+    pub fn least(least: usize) -> Self {
+        Self { least, known: 0 }
+    }
+
+    /// Returns the greatest number of insertions and deletions to look for between texts of `total`
+    /// characters together.
+    pub(super) fn most(self, total: usize) -> usize {
+        total.saturating_sub(2 * self.least.max(self.known))
+    }
+}

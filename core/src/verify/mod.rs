@@ -7,8 +7,7 @@
 //! only the start is known, and [`character_counts`] for one of which only the characters are
 //! counted. The longest common subsequence ([`lcs`]) is found greedily ([`lcs_greedy`]) if the
 //! texts differ little, and bit-parallel ([`lcs_band`]) otherwise, in no more of the table than
-//! known bounds require ([`lcs_bounds`]). [`lcs_symbols`] reads the characters of a text, and
-//! [`lcs_shares`] returns similarities. The trustable part of the subsequence ([`tlcs`]) uses
+//! known bounds require. The trustable part of the subsequence ([`tlcs`]) uses
 //! filtered sketches ([`filter`]) of the texts' windows ([`windows`]), the runs that both texts
 //! certainly have ([`runs`]), and the region ([`region`]) in which the texts agree.
 //! [`repeatability`] uses the longest common substring of feature codes ([`automaton`]). What two
@@ -21,10 +20,7 @@ pub mod edit;
 pub mod filter;
 pub mod lcs;
 pub mod lcs_band;
-pub mod lcs_bounds;
 pub mod lcs_greedy;
-pub mod lcs_shares;
-pub mod lcs_symbols;
 pub mod levenshtein;
 pub mod measure;
 pub mod overlap;

@@ -7,8 +7,7 @@ use proptest::prelude::*;
 
 use neardup_core::clusters::Clustering;
 use neardup_core::clusters::components::Components;
-use neardup_core::clusters::edge::Edge;
-use neardup_core::clusters::edges::Edges;
+use neardup_core::clusters::edges::{Edge, Edges};
 use neardup_core::clusters::equal_rows::EqualRows;
 use neardup_core::clusters::graph::Graph;
 use neardup_core::clusters::grouping::Clusters;

@@ -51,8 +51,8 @@ untold 'a failed check in an index build' 22012 'CREATE INDEX ON docs USING sign
 untold 'a bug' XX000 "SELECT bug()"
 expect_error 'a bug says what to do' XX000 'neardup has met a bug of its own' "SELECT bug()"
 expect 'and the session goes on' $'ERROR:  XX000\n1' "$(q -v VERBOSITY=sqlstate -v ON_ERROR_STOP=0 -c "SELECT bug()" -c 'SELECT 1' 2>&1)"
-for words in 'DETAIL:  .*a bug for tests' 'panicked at src/pg/server/panics.rs' 'stack backtrace:'; do
+for words in 'DETAIL:  .*a bug for tests' 'panicked at src/pg/server/guard.rs' 'stack backtrace:'; do
     expect "the log has: $words" t "$(grep -qE "$words" "$server/log" && echo t || echo f)"
 done
-expected_in_log='panicked at src/pg/server/panics.rs|XX000 ERROR:  neardup has met a bug of its own'
+expected_in_log='panicked at src/pg/server/guard.rs|XX000 ERROR:  neardup has met a bug of its own'
 finish

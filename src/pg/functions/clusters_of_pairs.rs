@@ -16,7 +16,7 @@ use crate::pg::server::set_returning::{self, RowSource};
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::clusters::Clustering;
 use neardup_core::clusters::grouping::Clusters;
-use neardup_core::clusters::links::{Link, links};
+use neardup_core::clusters::strongest::{Link, links};
 use neardup_core::clusters::summary::{Summary, summaries};
 use neardup_core::memory;
 

@@ -1,12 +1,19 @@
 //! Keeps what was made of an argument from one call of a function to the next, because most calls
-//! have the same argument.
+//! have the same argument; a ball with what compares values with its centre.
 
 use pgrx::PgMemoryContexts;
 
 use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::Result;
+use crate::pg::server::executor::executor_for;
 use neardup_core::error::Error;
-use neardup_core::memory;
+use neardup_core::features::normalization::Normalization;
+use neardup_core::features::origin::Origin;
+use neardup_core::features::tokens::Document;
+use neardup_core::joins::search::ball::{SetBall, SetParameters};
+use neardup_core::joins::search::edit_ball::{EditBall, EditVerifier};
+use neardup_core::joins::search::verifier::Verifier;
+use neardup_core::{executor, memory};
 
 /// An argument's bytes, and what was made of them.
 struct KeptArgument<K> {
@@ -50,4 +57,69 @@ pub(super) fn with_kept<K, T>(
         *place = Some(KeptArgument { bytes: own, made: make(bytes)? });
     }
     work(&mut place.as_mut().ok_or(Error::Source)?.made)
+}
+
+/// A parsed ball. It is kept from one call to the next, because most calls have the same ball.
+pub(super) struct CachedBall {
+    /// The number of bytes of the ball.
+    size: usize,
+    /// The least similarity of the ball.
+    pub least: f64,
+    /// The form in which values are compared.
+    pub normalization: Option<Normalization>,
+    judge: BallJudge,
+}
+
+/// What compares values with the centre of a ball.
+enum BallJudge {
+    Sets(SetParameters, Box<Verifier>),
+    Edits(EditVerifier),
+}
+
+impl CachedBall {
+    /// Returns the similarity of a document. If `bounded` is true, it may be 0 in place of one that
+    /// is less than the least similarity.
+    pub(super) fn similarity(&mut self, document: &Document, bounded: bool) -> Result<f64> {
+        let executor = executor_for(self.size + document.bytes());
+        let mut state = (&mut self.judge, 0.0);
+        executor::one(executor, &mut state, |(judge, similarity), stop| {
+            *similarity = match (judge, document) {
+                (BallJudge::Sets(_, judge), document) => judge.similarity(document, stop)?,
+                (BallJudge::Edits(judge), Document::Text(text)) if bounded => {
+                    judge.within(text, stop)?.unwrap_or(0.0)
+                }
+                (BallJudge::Edits(judge), Document::Text(text)) => judge.similarity(text, stop)?,
+                (BallJudge::Edits(_), _) => return Err(Error::Source),
+            };
+            Ok(())
+        })?;
+        Ok(state.1)
+    }
+
+    /// Returns what the documents of the ball's similarity are.
+    pub(super) fn origin(&self) -> Origin {
+        match &self.judge {
+            BallJudge::Sets(parameters, _) => parameters.origin,
+            BallJudge::Edits(_) => Origin::Chars,
+        }
+    }
+}
+
+/// Parses a ball and prepares its verifier.
+pub(super) fn judge(bytes: &[u8]) -> Result<CachedBall> {
+    if EditBall::is(bytes) {
+        let ball = EditBall::parse(bytes)?;
+        let judge = BallJudge::Edits(EditVerifier::new(&ball)?);
+        let EditBall { similarity: least, normalization, .. } = ball;
+        return Ok(CachedBall { size: bytes.len(), least, normalization, judge });
+    }
+    let ball = SetBall::parse(bytes)?;
+    let mut judge = None;
+    executor::one(executor_for(ball.bytes()), &mut judge, |judge, stop| {
+        *judge = Some(Verifier::new(&ball, stop)?);
+        Ok(())
+    })?;
+    let SetBall { parameters, similarity: least, .. } = ball;
+    let judge = BallJudge::Sets(parameters, Box::new(judge.ok_or(Error::Source)?));
+    Ok(CachedBall { size: bytes.len(), least, normalization: parameters.normalization, judge })
 }

@@ -4,7 +4,7 @@
 use pgrx::pg_sys::Datum;
 
 use super::spans::range;
-use crate::pg::request::centre::centre;
+use crate::pg::request::methods::tlcs::centre;
 use crate::pg::server::call::{FunctionCall, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;

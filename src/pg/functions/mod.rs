@@ -1,13 +1,11 @@
 //! The functions that SQL declares, one file for each file of `sql/`.
 
 pub(crate) mod building_blocks;
-mod cached_ball;
 pub(crate) mod clusters;
 pub(crate) mod clusters_of_pairs;
 pub(crate) mod codes;
 pub(crate) mod eliminate;
 pub(crate) mod explain;
-pub(crate) mod explain_rows;
 pub(crate) mod html;
 pub(crate) mod internal;
 mod kept;
@@ -22,7 +20,6 @@ pub(crate) mod nearest;
 pub(crate) mod parts;
 pub(crate) mod passages;
 pub(crate) mod plan;
-pub(crate) mod refused_ball;
 pub(crate) mod report;
 mod runs;
 pub(crate) mod sampled_method;

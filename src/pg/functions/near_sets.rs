@@ -4,8 +4,7 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
-use super::cached_ball::judge;
-use super::kept::with_kept;
+use super::kept::{judge, with_kept};
 use super::sketches::{document_at, document_of};
 use super::text_arguments::{normalization, origin};
 use crate::pg::query::decode::{ColumnContent, element_type};

@@ -1,15 +1,14 @@
 //! A method on a sample of the documents, and its work scaled to all of them
 //! (core/src/methods/estimate.rs).
 
-use pgrx::check_for_interrupts;
-use pgrx::pg_sys;
+use pgrx::{check_for_interrupts, pg_sys};
 
 use crate::pg::query::names::type_name;
 use crate::pg::read::sample::CallSample;
 use crate::pg::request::Request;
+use crate::pg::server::activity::processor_seconds;
 use crate::pg::server::error::Result;
 use crate::pg::server::own_schema::calls;
-use crate::pg::server::processor_time::processor_seconds;
 use crate::pg::server::temp_file::{most_space, watch_space};
 use neardup_core::methods::estimate::{Estimate, SampleRun};
 

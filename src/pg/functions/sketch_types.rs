@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgSqlErrorCode, check_for_interrupts};
 
-use super::refused_ball::refused;
+use super::near::refused;
 use crate::pg::server::call::{FunctionCall, sql_function, varlena_bytes};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};

@@ -17,7 +17,7 @@ use super::tables::own::OwnTable;
 use super::work::{CallWork, Claimed};
 use crate::into::state::Claim;
 use crate::into::step::{LoggedStage, WorkingTable};
-use crate::pg::procedure::part_lock::LockedShare;
+use crate::pg::procedure::session_lock::LockedShare;
 use crate::pg::procedure::statement::read_text;
 use crate::pg::query::Query;
 use crate::pg::query::as_user::as_user;

@@ -5,7 +5,7 @@ use pgrx::pg_sys::{self, Datum};
 use super::queries;
 use super::tables::all::JobTables;
 use crate::jobs::step::RowSelection;
-use crate::pg::query::operators::equality;
+use crate::pg::query::names::equality;
 use crate::pg::read::source::DocumentSource;
 use crate::pg::request::Request;
 use crate::pg::server::error::Result;

@@ -11,7 +11,7 @@
 //! ([`session_lock`](crate::pg::procedure::session_lock)). An id in several rows is an error of its
 //! own ([`repeated`]). The parts that SQL cannot do ([`pairs`], [`clusters`], stored [`lists`] of
 //! rows) are Rust code, whose rows a statement stores
-//! ([`supplied_rows`](crate::pg::procedure::supplied_rows)).
+//! ([`supplied_rows`](crate::pg::procedure::rows)).
 //!
 //! Work on users' tables runs as the owner of the watched relation; work on the registry runs as
 //! the owner of the extension. SQL text is never stored: [`statements`] makes it each time from the
@@ -24,7 +24,6 @@ mod chosen_rows;
 mod clusters;
 mod definition;
 mod dependency;
-mod hash;
 mod hints;
 mod home;
 mod job;

@@ -3,7 +3,7 @@
 use pgrx::{PgList, pg_sys};
 
 use super::join_kind::JoinKind;
-use crate::pg::query::c_function::symbol;
+use crate::pg::query::ours::symbol;
 use crate::pg::query::placeholder::placeholder_document;
 use crate::pg::server::call::varlena_bytes;
 

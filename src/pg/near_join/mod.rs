@@ -13,7 +13,6 @@ mod columns;
 mod cost;
 mod join_kind;
 mod key;
-mod methods;
 mod node;
 mod path;
 pub(crate) mod planner;

@@ -1,4 +1,4 @@
-//! The executor's node of a batch join.
+//! The executor's node of a batch join, and what the planner and the executor know it by.
 
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr;
@@ -7,7 +7,6 @@ use pgrx::{PgList, PgMemoryContexts, pg_sys};
 
 use super::join_kind::JoinKind;
 use super::key;
-use super::methods::{Methods, NAME};
 use super::row_identity::shown;
 use super::state::{NearJoin, holds};
 use super::work::JoinWork;
@@ -313,3 +312,11 @@ unsafe extern "C-unwind" fn explain(
         });
     }
 }
+
+/// The name of the node in plans.
+pub(super) const NAME: &CStr = c"NearJoin";
+
+/// Methods that the server only reads.
+pub(super) struct Methods<T>(pub T);
+// SAFETY: nothing in it changes, and the name is a constant.
+unsafe impl<T> Sync for Methods<T> {}

@@ -8,8 +8,8 @@ use super::clause::NearClause;
 use super::columns::{all_columns, are_in_result, on_columns};
 use super::cost::{BatchKey, PlannedJoin};
 use super::join_kind::JoinKind;
-use super::methods::{Methods, NAME};
 use super::node;
+use super::node::{Methods, NAME};
 use crate::pg::server::guard::guard;
 use crate::pg::server::settings;
 

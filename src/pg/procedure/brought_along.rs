@@ -7,9 +7,8 @@ use pgrx::pg_sys::{self, Datum, Oid};
 use super::catalog::role_name;
 use super::form::{IndexedRows, TableIndex, Trigger};
 use crate::pg::compat;
-use crate::pg::query::c_function::symbol;
-use crate::pg::query::names::type_name;
-use crate::pg::query::operators::function_owner;
+use crate::pg::query::names::{function_owner, type_name};
+use crate::pg::query::ours::symbol;
 use crate::pg::server::encoding::c_string;
 
 unsafe extern "C-unwind" {

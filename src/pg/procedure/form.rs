@@ -4,7 +4,7 @@
 use pgrx::pg_sys::{self, Oid};
 
 use super::catalog::role;
-use crate::pg::query::operators::function_owner;
+use crate::pg::query::names::function_owner;
 
 /// The form of a table, without its columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,8 +8,7 @@ use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgMemoryContexts, check_for_interrupts};
 
 use super::columns::{check_columns, values_of};
-use super::prepared::{Prepared, cleans_up, in_session};
-use super::statement::Query;
+use super::prepared::{Prepared, Query, cleans_up, in_session};
 use crate::pg::server::error::{Result, catch};
 
 // The query may run user-defined functions, whose errors must be returned with all details.

@@ -4,7 +4,6 @@
 
 pub(super) mod as_user;
 pub(super) mod by_oid;
-pub(super) mod c_function;
 pub(super) mod citus;
 pub(super) mod column;
 mod columns;
@@ -14,17 +13,15 @@ mod id_values;
 pub(super) mod ids;
 pub(super) mod moment;
 pub(super) mod names;
-pub(super) mod operators;
 pub(super) mod ours;
 pub(super) mod placeholder;
 mod prepared;
 pub(super) mod relation;
 pub(super) mod row_key;
 mod run;
-mod statement;
 pub(super) mod subtransaction;
 pub(super) mod transition;
 pub(super) mod written_ids;
 
+pub(super) use prepared::{Parameter, Query};
 pub(super) use run::Done;
-pub(super) use statement::{Parameter, Query};

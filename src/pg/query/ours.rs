@@ -1,10 +1,11 @@
 //! Which objects are of this library: known by their OID and by their shape, which only a superuser
 //! can give, and never by a name alone. The owner of the extension, who may be an ordinary role,
 //! can add any object of any name to it.
+//! Functions in C are known by the names that they have in their libraries.
 
 use pgrx::pg_sys::{self, Oid};
 
-use super::c_function::symbol;
+use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::encoding::c_string;
 
 /// Reports whether a function is in C and a member of an extension.
@@ -37,5 +38,32 @@ pub(crate) fn is_type(of: Oid, name: &str) -> bool {
             && c_string(of_extension) == "neardup"
             && is_function_of(extension, input)
             && symbol(input).is_some_and(|symbol| symbol == format!("neardup_{name}_in").as_bytes())
+    }
+}
+
+/// ClanguageId of pg_language.h.
+const C_LANGUAGE: Oid = Oid::from_u32(13);
+
+/// Returns the name of a function in its library, or `None` for a function in another language.
+pub(crate) fn symbol(function: Oid) -> Option<Vec<u8>> {
+    // SAFETY: any OID may be looked up; the source is a text, and is copied before the row is
+    // released.
+    unsafe {
+        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::PROCOID as i32, function.into());
+        if tuple.is_null() {
+            return None;
+        }
+        let mut null = false;
+        let source = pg_sys::SysCacheGetAttr(
+            pg_sys::SysCacheIdentifier::PROCOID as i32,
+            tuple,
+            pg_sys::Anum_pg_proc_prosrc as i16,
+            &raw mut null,
+        );
+        let form: *const pg_sys::FormData_pg_proc = pg_sys::GETSTRUCT(tuple).cast();
+        let language = (*form).prolang;
+        let symbol = (!null && language == C_LANGUAGE).then(|| varlena_bytes(source).to_vec());
+        pg_sys::ReleaseSysCache(tuple);
+        symbol
     }
 }

@@ -1,4 +1,5 @@
-//! Statements that are prepared and checked, in sessions of SPI.
+//! A single SQL statement with its parameters, and statements that are prepared and checked, in
+//! sessions of SPI.
 
 use std::ffi::{CString, c_char, c_int};
 
@@ -6,7 +7,6 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
 use super::columns::check_columns;
-use super::statement::Query;
 use crate::pg::server::encoding::{self, c_string};
 use crate::pg::server::error::{Result, SqlError, catch, is_failing};
 
@@ -157,4 +157,29 @@ fn no_longer(relation: pg_sys::Oid) -> SqlError {
     let message = format!("\"{name}\" is no longer the relation that was locked");
     SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
         .hint("It, or its schema, was renamed meanwhile: try again.")
+}
+
+/// A parameter, `$1` and so on: its type, and a value or NULL.
+pub(crate) type Parameter = (pg_sys::Oid, Option<Datum>);
+
+/// A single SQL statement.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Query<'a> {
+    /// The text.
+    pub sql: &'a str,
+    /// The types and values of the statement's parameters.
+    pub parameters: &'a [Parameter],
+    /// Relations that the statement names and that the caller has locked. Whether the names still
+    /// refer to these relations is checked, because the owner of a schema can rename relations.
+    pub relations: &'a [pg_sys::Oid],
+    /// Set if the statement uses the snapshot of the calling statement and must not change
+    /// anything.
+    pub read_only: bool,
+}
+
+impl<'a> Query<'a> {
+    /// Makes a statement that only reads, without parameters.
+    pub(crate) fn new(sql: &'a str) -> Self {
+        Self { sql, parameters: &[], relations: &[], read_only: true }
+    }
 }

@@ -8,8 +8,7 @@ use pgrx::pg_sys::{self, Datum};
 
 use super::columns::{check_columns, values_of};
 use super::moment::with_current;
-use super::prepared::{Prepared, in_session};
-use super::statement::Query;
+use super::prepared::{Prepared, Query, in_session};
 use crate::pg::compat::attributes;
 use crate::pg::server::error::{Result, SqlError, catch};
 use crate::pg::server::{deadline, encoding};

@@ -4,7 +4,7 @@ use pgrx::check_for_interrupts;
 use pgrx::pg_sys::{self, Datum};
 
 use super::ids::RowIds;
-use super::statement::Parameter;
+use super::prepared::Parameter;
 use super::subtransaction::attempt;
 use crate::pg::server::encoding::to_server;
 use crate::pg::server::error::{Result, catch};

@@ -3,13 +3,12 @@
 
 use std::num::NonZeroU64;
 
-use pgrx::pg_sys;
-use pgrx::{FromDatum, IntoDatum};
+use pgrx::{FromDatum, IntoDatum, pg_sys};
 
 use super::source::DocumentSource;
 use crate::pg::query::{Parameter, Query};
+use crate::pg::server::activity::processor_seconds;
 use crate::pg::server::error::Result;
-use crate::pg::server::processor_time::processor_seconds;
 
 /// The number of bits of the hash that chooses the rows of a sample.
 const HASH_BITS: u32 = 30;

@@ -1,7 +1,6 @@
 //! The arguments that control how pairs become clusters.
 
-use super::example::{Example, literal, such_as};
-use super::nearest::did_you_mean;
+use super::example::{Example, did_you_mean, literal, such_as};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::clusters::Clustering;
 

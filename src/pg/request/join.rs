@@ -6,10 +6,9 @@ use std::borrow::Cow;
 use pgrx::pg_sys;
 
 use super::arguments::Arguments;
-use super::example::{Example, literal, such_as};
+use super::example::{Example, did_you_mean, literal, such_as};
 use super::form::{Argument, FunctionForm, KeptArguments, NEAR_DUPLICATES, Named};
 use super::methods::{self, stored};
-use super::nearest::did_you_mean;
 use super::options::{ByName, at_least_one};
 use super::tables::{Tables, Treatment};
 use super::tokenizer::HTML;

@@ -2,7 +2,6 @@
 //! defaults.
 
 mod arguments;
-pub(crate) mod centre;
 mod clustering;
 pub(crate) mod example;
 pub(crate) mod features;
@@ -10,7 +9,6 @@ pub(crate) mod form;
 pub(crate) mod in_parts;
 mod join;
 pub(crate) mod methods;
-pub(crate) mod nearest;
 mod nearest_of_each;
 mod options;
 mod passages;

@@ -7,8 +7,7 @@ use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
 use serde::{Deserialize, forward_to_deserialize_any};
 use serde_json::{Map, Value};
 
-use super::example::{Example, literal, such_as};
-use super::nearest::did_you_mean;
+use super::example::{Example, did_you_mean, literal, such_as};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::features::normalization::Normalization;
 

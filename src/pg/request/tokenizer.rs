@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 
-use super::example::{Example, literal, such_as};
-use super::nearest::did_you_mean;
+use super::example::{Example, did_you_mean, literal, such_as};
 use super::options::ColumnName;
 use crate::pg::query::as_user::{PATH, with_settings};
 use crate::pg::server::encoding::c_string;

@@ -2,13 +2,17 @@
 //! process and the state of the call or of the refresh step. The views `neardup_progress` and
 //! `neardup_activity` read the state from this text. So other sessions see the state of a
 //! transaction that has not committed, and only users who may see the query can see its state.
+//!
+//! The process title has the state, too, and NOTICEs if that is requested.
 
 use std::cell::Cell;
 use std::ffi::{CStr, CString};
+use std::time::{Duration, Instant};
 
 use pgrx::pg_sys;
 
 use super::error::is_failing;
+use super::settings;
 use crate::pg::compat;
 
 thread_local! {
@@ -88,4 +92,63 @@ fn show(state: Option<(&str, Option<pg_sys::Oid>, &str)>) {
         }
     };
     compat::show_activity(&shown);
+}
+
+/// Returns the seconds that the threads of this process have spent on processors so far, in the
+/// process itself and in the system on its behalf.
+pub(crate) fn processor_seconds() -> f64 {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the call fills the structure; a structure of zeros is valid, too.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+    seconds(usage.ru_utime) + seconds(usage.ru_stime)
+}
+
+/// A reporter that reports at most twice a second, so that the cost is negligible.
+#[derive(Debug)]
+pub(crate) struct Reporter {
+    name: &'static str,
+    /// The OID of the relation that the call reads.
+    docs: pg_sys::Oid,
+    last: Instant,
+    shown: bool,
+}
+
+impl Reporter {
+    /// Makes the reporter for a call of `name` on the relation `docs`.
+    pub(crate) fn new(name: &'static str, docs: pg_sys::Oid) -> Self {
+        Self { name, docs, last: Instant::now(), shown: false }
+    }
+
+    /// Reports the state of the call, unless the last report is too recent. Called by the
+    /// leader, between the work of its threads or beside it.
+    pub(crate) fn report(&mut self, state: impl FnOnce() -> String) {
+        const EVERY: Duration = Duration::from_millis(500);
+        if self.last.elapsed() < EVERY {
+            return;
+        }
+        self.last = Instant::now();
+        let state = state();
+        self.shown = true;
+        report(self.name, self.docs, &state);
+        if let Ok(title) = CString::new(format!("{}: {state}", self.name)) {
+            // SAFETY: a C string that outlives the call.
+            unsafe { pg_sys::set_ps_display(title.as_ptr()) };
+        }
+        if settings::progress() {
+            pgrx::notice!("{}: {state}", self.name);
+        }
+    }
+}
+
+impl Drop for Reporter {
+    /// Removes the report when the call ends.
+    fn drop(&mut self) {
+        if self.shown {
+            end();
+        }
+    }
 }

@@ -1,17 +1,23 @@
 //! The outermost frame of every function that the server calls. It turns panics and errors that
 //! unwind the function into errors of the server.
+//!
+//! pgrx turns every error of the server, and every error that Rust code raises, into a panic while
+//! Rust code runs. Such a panic is not logged. A panic with a message is a bug: it is written to
+//! the server's log with its location, and with a backtrace if RUST_BACKTRACE requests one. The
+//! client sees nothing of this. The hook of pgrx is not used, because it stores the backtrace of
+//! every panic and puts it into the DETAIL of the error.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::ffi::{c_int, c_void};
 use std::fmt::{self, Display};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind, set_hook, take_hook};
 
-use pgrx::pg_sys;
 use pgrx::pg_sys::panic::{CaughtError, ErrorReportWithLevel, pgrx_extern_c_guard};
-use pgrx::{PgLogLevel, PgSqlErrorCode};
+use pgrx::{PgLogLevel, PgSqlErrorCode, pg_sys};
 
 use super::error::{Result, SqlError, settled};
-use super::{allocator, encoding, own_schema, panics};
+use super::{allocator, encoding, own_schema};
 
 // The server's own functions, declared without the guards of pgrx. Such a guard turns an error into
 // a panic, which loses the context of the error and, in encodings other than UTF-8, its texts.
@@ -35,7 +41,7 @@ unsafe extern "C-unwind" fn make_room(_: *mut c_void) {
 /// body and then continue in the server as errors. An error that the body returns continues there,
 /// too. All of them are in the server's encoding and without details that only developers
 /// understand. A panic that is a bug is reported in the server's log, not to the client
-/// ([`super::panics`]).
+/// ([`super::guard`]).
 ///
 /// # Safety
 /// The caller is called by the server and holds nothing that is dropped: the server jumps over it.
@@ -63,7 +69,7 @@ pub(crate) unsafe fn guard<T>(body: impl FnOnce() -> Result<T>) -> T {
                 Err(Ended::Own(prepare(code, &shown(&message), None, hint.as_deref())))
             }
             Ok(Err(SqlError::Server(error))) => Err(Ended::Server(error)),
-            Err(panic) => Err(Ended::Own(match panics::bug(&*panic) {
+            Err(panic) => Err(Ended::Own(match bug(&*panic) {
                 Some(what) => prepare_bug(what),
                 None => reported(panic),
             })),
@@ -160,4 +166,30 @@ fn prepare_bug(what: &str) -> *mut pg_sys::ErrorData {
     // SAFETY: the error was just made; the log's detail is copied to the same memory context.
     unsafe { (*error).detail_log = pg_sys::pstrdup(encoding::for_display(what).as_ptr()) };
     error
+}
+
+/// Returns the message of a panic that is a bug, or `None` if the panic is an error that is being
+/// propagated.
+pub(crate) fn bug(panic: &(dyn Any + Send)) -> Option<&str> {
+    panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+}
+
+/// Replaces the panic hook of pgrx by one that writes only bugs to the server's log. Called when
+/// the library is loaded.
+pub(crate) fn log_bugs() {
+    drop(take_hook());
+    // pgrx's hook is removed, so this is the initial hook of the standard library.
+    let log = take_hook();
+    set_hook(Box::new(move |info| {
+        if bug(info.payload()).is_some() {
+            log(info);
+        }
+    }));
+}
+
+#[cfg(all(feature = "pg_test", not(test)))]
+super::call::sql_function! {
+    /// A function that always has a bug, for the test of how bugs are reported. No SQL file of the
+    /// extension declares it.
+    neardup_bug, pg_finfo_neardup_bug, |_| panic!("a bug for tests")
 }

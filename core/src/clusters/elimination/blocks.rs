@@ -1,7 +1,7 @@
 //! Elimination by repeatability with one suffix automaton, which is emptied and refilled if it does
 //! not fit a budget.
 
-use super::codes::Codes;
+use super::rows::Codes;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::memory;

@@ -2,12 +2,12 @@
 //!
 //! A code that is eliminated has a common substring of at least l characters with a code that
 //! stays, where l depends on the length of the eliminated code. In each run of l characters, at
-//! least one gram is selected ([winnowing](crate::features::winnowing)). The selection depends only
-//! on the characters of the run, so it is the same wherever the run occurs. So codes that share a
-//! selected gram are united. Most codes remain alone and need no further work. The lengths l are
-//! divided into classes, and the grams of a class are more than two thirds as long as the least l
-//! of the class. The grams of the codes of a class are compared with each other and with those of
-//! all longer codes.
+//! least one gram is selected ([winnowing](crate::features::runs::anchors)). The selection depends
+//! only on the characters of the run, so it is the same wherever the run occurs. So codes that
+//! share a selected gram are united. Most codes remain alone and need no further work. The lengths
+//! l are divided into classes, and the grams of a class are more than two thirds as long as the
+//! least l of the class. The grams of the codes of a class are compared with each other and with
+//! those of all longer codes.
 //!
 //! O(characters) for a class, and there are O(log of the greatest length) classes. Groups may be
 //! too large, but never too small.
@@ -17,12 +17,12 @@ use std::ops::Range;
 use hashbrown::HashTable;
 
 use super::blocks::CHECK_EVERY;
-use super::codes::Codes;
 use super::disjoint_sets::DisjointSets;
+use super::rows::Codes;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
+use crate::features::runs::anchors::Winnowing;
 use crate::features::windows::RunHashes;
-use crate::features::winnowing::Winnowing;
 use crate::hash::mix;
 use crate::memory;
 use crate::verify::repeatability::least_common;

@@ -1,8 +1,8 @@
 //! Groups of feature codes, and elimination within small groups.
 
 use super::blocks::{CHECK_EVERY, STAYS, improve};
-use super::codes::Codes;
 use super::grouping::CodeGrouping;
+use super::rows::Codes;
 use crate::error::Result;
 use crate::executor::{Executor, Stop};
 use crate::memory;

@@ -15,7 +15,6 @@
 //! separately.
 
 pub mod blocks;
-pub mod codes;
 pub mod disjoint_sets;
 pub mod grouping;
 pub mod groups;
@@ -28,10 +27,10 @@ use crate::memory;
 use crate::verify::automaton::Match;
 use crate::verify::repeatability::share;
 use blocks::{Blocks, STAYS};
-use codes::Subset;
-pub use codes::{Codes, Survivor};
 use grouping::CodeGrouping;
 use groups::{CodeGroups, Taken};
+use rows::Subset;
+pub use rows::{Codes, Survivor};
 use short::eliminate_short;
 
 const DOING: &str = "eliminating repeated documents";

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use hashbrown::HashTable;
 
 use super::blocks::{CHECK_EVERY, STAYS};
-use super::codes::Codes;
+use super::rows::Codes;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::windows::RunHashes;

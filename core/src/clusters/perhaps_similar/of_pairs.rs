@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::clusters::edge::Edge;
+use crate::clusters::edges::Edge;
 use crate::clusters::equal_rows::EqualRows;
 use crate::clusters::graph::Graph;
 use crate::clusters::leaders::{Degrees, in_order, later_first, rank_by};

@@ -10,7 +10,6 @@ pub mod numbering;
 pub mod pending;
 pub mod rank;
 pub mod shard;
-mod slots;
 pub mod vocabulary;
 
 use crate::error::{Error, Result};

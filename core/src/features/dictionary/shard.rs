@@ -3,12 +3,10 @@
 
 use std::borrow::Cow;
 
-use super::lookup::{ContentKind, Lookup, long_bytes, short_bytes};
-use super::slots::Slots;
+use super::lookup::{ContentKind, Lookup, Slots, long_bytes, short_bytes};
 use crate::error::{Error, Result};
-use crate::hash;
-use crate::memory;
 use crate::simd::prefetch::prefetch;
+use crate::{hash, memory};
 
 const DOING: &str = "numbering tokens";
 

@@ -6,9 +6,8 @@
 //! counts are added to those of the dictionary at the end.
 
 use super::Dictionary;
-use super::lookup::{Lookup, short_hash};
+use super::lookup::{Lookup, Slots, short_hash};
 use super::pending::UNKNOWN;
-use super::slots::Slots;
 use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::memory;

@@ -11,8 +11,6 @@ mod overflow;
 mod overflow_ranks;
 mod record_places;
 pub mod records;
-mod size_ranges;
-pub mod size_runs;
 pub mod spill;
 pub mod store;
 mod translate;

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::size_runs::SizeRuns;
+use super::records::SizeRuns;
 use crate::error::Result;
 use crate::memory;
 

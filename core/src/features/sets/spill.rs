@@ -9,13 +9,12 @@
 use std::collections::BTreeMap;
 
 use super::collect::Collector;
-use super::distinct::{DistinctSets, HEAD, sets_in};
+use super::distinct::{DistinctSets, HEAD, SizeRanges, sets_in};
 use super::order::Ordered;
 use super::overflow::{Overflow, SharedTokens};
 use super::overflow_ranks::{OverflowRanks, SetRank};
 use super::record_places::RecordPlaces;
 use super::records::Members;
-use super::size_ranges::SizeRanges;
 use super::store::{RecordStore, RecordTable};
 use super::translate::order_ranks;
 use crate::error::Result;

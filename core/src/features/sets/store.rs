@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::record_places::RecordPlaces;
-use super::records::{Members, RECORD, Records, TokensPlace};
-use super::size_runs::SizeRuns;
+use super::records::{Members, RECORD, Records, SizeRuns, TokensPlace};
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::memory;

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use super::bounds::{Bounds, PairSide};
 use crate::error::Result;
-use crate::features::sets::size_runs::SizeRuns;
+use crate::features::sets::records::SizeRuns;
 use crate::memory;
 
 const DOING: &str = "preparing the join";

@@ -40,8 +40,7 @@ use crate::features::hash_sets::HashSets;
 use crate::features::signatures::distinct;
 use crate::joins::pairs::Pairs;
 use crate::resources::Resources;
-use crate::sketches::recipe::{Recipe, SignaturePart};
-use crate::sketches::sign::Signer;
+use crate::sketches::sign::{Recipe, SignaturePart, Signer};
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
 

@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::features::signatures::Signatures;
 use crate::memory;
-use crate::sketches::recipe::Recipe;
+use crate::sketches::sign::Recipe;
 
 const DOING: &str = "telling signatures apart";
 /// A rule with more alternatives than this is treated as a whole.

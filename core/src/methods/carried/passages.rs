@@ -3,7 +3,6 @@
 //!
 //! Each document is a record of its own, also if others have the same text.
 
-use super::words::{document_of, of_text, to_text, to_texts};
 use crate::error::Result;
 use crate::executor::{self, CallingThread, Stop};
 use crate::features::hash_sets::make_set;
@@ -14,7 +13,7 @@ use crate::features::units::signatures::{Features, Maker, SignatureScratch, Term
 use crate::hash::{hash_bytes, mix};
 use crate::joins::keys::Key;
 use crate::memory;
-use crate::methods::carrier::{Carrier, LeftOut, Meeting};
+use crate::methods::carrier::{Carrier, LeftOut, Meeting, document_of, of_text, to_text, to_texts};
 use crate::passages::search::Search;
 use crate::passages::{Parameters, Passage};
 use crate::resources::Resources;

@@ -11,10 +11,8 @@
 //! counted. One pass, O(bytes).
 
 mod elements;
-mod emitter;
 mod page;
 mod reader;
-mod urls;
 
 use std::cell::Cell;
 
@@ -22,9 +20,8 @@ use html5gum::Tokenizer;
 
 use crate::error::Result;
 use crate::executor::Stop;
-use page::PageState;
+use page::{PageState, page_host};
 use reader::{Halt, Input};
-use urls::page_host;
 
 /// Returns the text of a page. `url` is the address of the page; an image on its host gives only
 /// its file name.

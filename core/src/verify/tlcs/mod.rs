@@ -2,18 +2,15 @@
 //! docs/design/algorithms.md section 5): the filtered sketches of the texts, bounds that rule out
 //! pairs early, the LCS of the sketches, and its part in the trustable region.
 
-mod found;
-mod moved_regions;
 mod parameters;
 mod work;
 
 use super::windows::WindowedText;
 use crate::error::Result;
 use crate::executor::Stop;
-pub use found::{Found, SharedPart, Steps};
-use moved_regions::search_again;
 pub use parameters::{Parameters, Thresholds};
-use work::Workspace;
+pub use work::{Found, SharedPart, Steps};
+use work::{Workspace, search_again};
 
 /// Compares texts. A left text is prepared once and can be compared with many right texts.
 ///

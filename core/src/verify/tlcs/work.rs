@@ -1,15 +1,15 @@
 //! One comparison: it computes the filtered sketches of two texts, the LCS of the sketches, and the
-//! part of the LCS in the trustable region.
+//! part of the LCS in the trustable region; and further regions, of passages that were moved, in
+//! the characters that earlier regions leave of the two texts.
 
 use std::ops::Range;
 
-use super::found::{SharedPart, Steps};
 use super::parameters::Parameters;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::memory;
 use crate::verify::filter::Filter;
-use crate::verify::lcs::{Lcs, LcsBounds};
+use crate::verify::lcs::{Lcs, LcsBounds, containment, resemblance};
 use crate::verify::region::Curve;
 use crate::verify::region_bound::may_hold;
 use crate::verify::windows::WindowedText;
@@ -113,4 +113,131 @@ impl Workspace {
         let region = |part: &Range<usize>| part.clone().map(|n| n as u32).collect();
         if swapped { [matched, region(&part.right)] } else { [region(&part.left), matched] }
     }
+}
+
+/// Takes a part, removes it from both texts and searches the rest, as long as parts are long
+/// enough.
+pub(super) fn search_again(
+    work: &mut Workspace,
+    parameters: &Parameters,
+    texts: [&WindowedText; 2],
+    mut part: SharedPart,
+    found: &mut Found,
+    stop: &Stop,
+) -> Result<()> {
+    let width = parameters.window.max(1);
+    let mut rest = [WindowedText::default(), WindowedText::default()];
+    for (rest, text) in rest.iter_mut().zip(texts) {
+        rest.take(text, width, |_| true)?;
+    }
+    while part.length >= parameters.least_part as usize {
+        let [left, right] = &rest;
+        found.take(part.length, left.span(part.left.clone()), right.span(part.right.clone()));
+        let mut next = [WindowedText::default(), WindowedText::default()];
+        let removed = work.removed(&part, work.swaps(left, right));
+        for ((next, rest), removed) in next.iter_mut().zip(&rest).zip(&removed) {
+            next.take(rest, width, |n| removed.binary_search(&(n as u32)).is_err())?;
+        }
+        rest = next;
+        let [left, right] = &rest;
+        if parameters.window > 0 && !left.is_empty() && !right.is_empty() {
+            work.filter.set(left, stop)?;
+        }
+        match work.part(parameters, left, right, parameters.least_part as usize, stop)? {
+            Some(next) => part = next,
+            None => break,
+        }
+    }
+    Ok(())
+}
+
+/// A part of both texts that counts as shared.
+///
+/// ```
+/// use neardup_core::Stop;
+/// use neardup_core::compare::{TlcsComparer, TlcsPart};
+///
+/// let mut comparer = TlcsComparer::new(Default::default())?;
+/// let found = comparer.compare("quay", "quay", None, &Stop::default())?.expect("no threshold");
+/// assert_eq!(found.parts, [TlcsPart { left: 0..4, right: 0..4, length: 4 }]);
+/// # Ok::<(), neardup_core::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedPart {
+    /// The range in the left text, in characters from 0.
+    pub left: Range<usize>,
+    /// The range in the right text.
+    pub right: Range<usize>,
+    /// The number of characters that both texts have in common in these ranges.
+    pub length: usize,
+}
+
+/// The common parts of two texts.
+///
+/// ```
+/// use neardup_core::compare::TlcsFound;
+///
+/// let found = TlcsFound { shared: 6, left: 12, right: 6, parts: Vec::new() };
+/// assert_eq!((found.resemblance(), found.containment()), (12.0 / 18.0, 1.0));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The number of characters that the texts share.
+    pub shared: usize,
+    /// The number of characters of the left text that counted. A run of white space counts as one.
+    pub left: usize,
+    /// The number of characters of the right text that counted.
+    pub right: usize,
+    /// The parts that count, in the order in which they were found.
+    pub parts: Vec<SharedPart>,
+}
+
+impl Found {
+    /// Returns 2·|TLCS| / (|A| + |B|).
+    ///
+    /// It is from 0 to 1.
+    ///
+    /// ```
+    /// use neardup_core::compare::TlcsFound;
+    ///
+    /// let found = TlcsFound { shared: 3, left: 4, right: 4, parts: Vec::new() };
+    /// assert_eq!(found.resemblance(), 0.75);
+    /// ```
+    pub fn resemblance(&self) -> f64 {
+        resemblance(self.shared, self.left, self.right)
+    }
+
+    /// Returns the share of the right text that is in the TLCS.
+    ///
+    /// It is from 0 to 1.
+    ///
+    /// ```
+    /// use neardup_core::compare::TlcsFound;
+    ///
+    /// let found = TlcsFound { shared: 3, left: 9, right: 4, parts: Vec::new() };
+    /// assert_eq!(found.containment(), 0.75);
+    /// ```
+    pub fn containment(&self) -> f64 {
+        containment(self.shared, self.right)
+    }
+
+    /// Adds a part.
+    pub(super) fn take(&mut self, length: usize, left: Range<usize>, right: Range<usize>) {
+        self.shared += length;
+        self.parts.push(SharedPart { left, right, length });
+    }
+}
+
+/// Counters of comparisons.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Steps {
+    /// The number of pairs whose sketches are too short, or cannot have a long enough trustable
+    /// part. No LCS was computed for these pairs.
+    pub filtered: u64,
+    /// The number of pairs whose LCS was computed.
+    pub aligned: u64,
+    /// The number of characters of all pairs.
+    pub characters: u64,
+    /// The number of characters of all pairs that are in the sketches.
+    pub kept: u64,
 }

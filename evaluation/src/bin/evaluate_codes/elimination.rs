@@ -4,8 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use neardup_core::clusters::edge::Edge;
-use neardup_core::clusters::edges::Edges;
+use neardup_core::clusters::edges::{Edge, Edges};
 use neardup_core::clusters::graph::Graph;
 use neardup_core::clusters::leaders::{leaders, rank_by};
 use neardup_core::executor::PlainThreads;

@@ -16,8 +16,7 @@ use neardup_core::executor::Stop;
 use neardup_core::hash::mix;
 use neardup_core::passages::{Parameters, Passage};
 use neardup_core::text::sentences::sentences;
-use neardup_core::verify::lcs::{self, Lcs, symbols};
-use neardup_core::verify::lcs_bounds::LcsBounds;
+use neardup_core::verify::lcs::{self, Lcs, LcsBounds, symbols};
 
 use crate::framed::{Framed, Starts, share};
 use crate::searching::{few_texts, passages};

@@ -1,22 +1,28 @@
 //! The join of a part: an aggregate that finds its candidates.
+//!
+//! The rows of parts also come in pieces, for `near_duplicates_into` on tables that sessions share:
+//! an aggregate that makes the rows of many documents, and an aggregate that joins the pieces of a
+//! part (core/src/joins/parts/packed.rs). Any user may call these functions with any arguments.
 
 use std::rc::Rc;
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
-use super::{DOING, EXAMPLE, KnownMethod, method};
-use crate::pg::server::aggregate;
+use super::{DOING, EXAMPLE, KnownMethod, document, method};
 use crate::pg::server::call::{FunctionCall, is_null, sql_function};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::set_returning::{self, RowSource};
-use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
-use crate::pg::server::values::{LARGEST, number_array};
+use crate::pg::server::values::{LARGEST, bytes_array, number_array};
+use crate::pg::server::{aggregate, settings};
 use neardup_core::allowance::Allowance;
 use neardup_core::error::Error;
+use neardup_core::executor::Executor;
+use neardup_core::joins::parts::groups::RowGroups;
 use neardup_core::joins::parts::keys::KeyPart;
+use neardup_core::joins::parts::packed::{PackedRow, Packer, for_each_row};
 use neardup_core::joins::parts::part::Part;
 use neardup_core::joins::parts::rows::Shared;
 use neardup_core::memory;
@@ -180,4 +186,64 @@ impl RowSource<2> for ListedCandidates {
         self.0 = rest;
         Ok(Some(pair.map(Datum::from)))
     }
+}
+
+/// The state of the aggregates that pack rows.
+struct PackState {
+    packer: Packer,
+    /// Dropped last.
+    _allowance: Allowance,
+}
+
+/// Adds the rows of a document, whose number is in argument 1.
+fn pack(call: FunctionCall, rows: Option<RowGroups>) -> Result<Datum> {
+    let number: i64 = call.need(1, "n")?;
+    let (datum, state) = aggregate::state(call, || {
+        Ok(PackState { packer: Packer::default(), _allowance: Allowance::new(settings::memory()) })
+    })?;
+    if let Some(rows) = rows {
+        state.packer.add(number.cast_unsigned(), &rows)?;
+    }
+    Ok(datum)
+}
+
+sql_function! {
+    /// `neardup_part_pack_step(internal, n, carried, ranks, method, parts) → internal`
+    neardup_part_pack_step, pg_finfo_neardup_part_pack_step, within Arguments, |call| {
+        pack(call, document::of_document(call, 2)?)
+    }
+}
+sql_function! {
+    /// `neardup_part_pack_result(internal) → bytea[]`
+    neardup_part_pack_result, pg_finfo_neardup_part_pack_result, within Arguments, |call| {
+        aggregate::result(call, |state: Option<PackState>| {
+            state.map(|state| bytes_array(&state.packer.pieces()?)).transpose()
+        })
+    }
+}
+
+sql_function! {
+    /// `neardup_part_join_packed_step(internal, rows, method) → internal`
+    neardup_part_join_packed_step, pg_finfo_neardup_part_join_packed_step, within Arguments, |call| {
+        let (datum, state) = joined(call, 2)?;
+        add(call, |row| state.add(row.id, row.size, false, row.bitmap, row.shared))?;
+        Ok(datum)
+    }
+}
+
+/// Calls `each` with the rows of the piece in argument 1. Ours are small, but anyone may pass one.
+fn add(
+    call: FunctionCall,
+    mut each: impl FnMut(PackedRow<'_>) -> neardup_core::error::Result<()>,
+) -> Result<()> {
+    const CHECK_EVERY: usize = 1 << 12;
+    let piece = call.bytes(1).ok_or_else(|| is_null("rows"))?;
+    let (executor, mut rows) = (BackendExecutor::single(), 0_usize);
+    Ok(for_each_row(piece, |row| {
+        rows += 1;
+        if rows.is_multiple_of(CHECK_EVERY) {
+            executor.check_interrupts()?;
+        }
+        each(row)
+    })?)
 }

@@ -4,11 +4,8 @@
 
 mod document;
 mod join;
-mod packed;
 mod passages;
 mod ranks;
-mod rows;
-mod similarity;
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -6,7 +6,7 @@ use super::survey::{Survey, usual};
 use crate::pg::query::Query;
 use crate::pg::query::cursor::OpenCursor;
 use crate::pg::query::ids::RowIds;
-use crate::pg::query::operators::equality;
+use crate::pg::query::names::equality;
 use crate::pg::read::source::DocumentSource;
 use crate::pg::request::form::{Argument, FunctionForm, SUGGEST_PAIRS};
 use crate::pg::request::{Request, such_as};

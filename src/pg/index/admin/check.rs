@@ -4,9 +4,7 @@
 use pgrx::pg_sys;
 use roaring::RoaringTreemap;
 
-use super::compare::{Snapshot, compare};
-use super::filter::BloomFilter;
-use super::marks::RowMarks;
+use super::compare::{BloomFilter, RowMarks, Snapshot, compare};
 use super::shards;
 use crate::pg::index::am::search::undisturbed;
 use crate::pg::index::am::user_index::{UserIndex, on_index};
@@ -19,11 +17,11 @@ use crate::pg::index::opclass::posted::Posted;
 use crate::pg::index::opclass::sets::item::Outline;
 use crate::pg::index::pages::buffer::{Looked, Moved, OpenIndex};
 use crate::pg::index::storage::cursor::SegmentCursor;
-use crate::pg::index::storage::grouped::place_of_size;
 use crate::pg::index::storage::maintenance::Maintenance;
 use crate::pg::index::storage::order;
 use crate::pg::index::storage::pending::{self, PendingPages};
 use crate::pg::index::storage::segment::Segment;
+use crate::pg::index::storage::sort::place_of_size;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::error::Result;
 use neardup_core::hash;

@@ -1,20 +1,22 @@
-//! Checks that an index has every row of its table.
+//! Checks that an index has every row of its table: the marks by which a check remembers what an
+//! index stores for a row, and a Bloom filter of the pairs of row and signature in it.
 
 use std::ffi::c_void;
 
 use pgrx::{PgMemoryContexts, PgSqlErrorCode, pg_sys};
 
-use super::filter::{BloomFilter, NULL};
-use super::marks::RowMarks;
 use crate::pg::index::am::table::{row_of_scan, scan_table};
 use crate::pg::index::am::user_index::UserIndex;
 use crate::pg::index::layout::items::{HeapRow, Item};
+use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::opclass::keys::ClassKeys;
 use crate::pg::index::opclass::posted::Posted;
 use crate::pg::index::opclass::values::StoredValue;
 use crate::pg::index::pages::buffer::OpenIndex;
-use crate::pg::server::error::{Result, SqlError};
+use crate::pg::index::storage::maintenance::budget;
+use crate::pg::server::error::{Result, SqlError, or_raise};
 use crate::pg::server::guard::guard;
+use neardup_core::{error, hash, memory};
 
 /// A registered snapshot of the transaction. After an error the server releases it.
 pub(super) struct Snapshot(pg_sys::Snapshot);
@@ -140,5 +142,101 @@ impl TableComparison {
         let message = format!("row ({block},{offset}) of the table is missing in index \"{name}\"");
         Err(SqlError::new(PgSqlErrorCode::ERRCODE_INDEX_CORRUPTED, message)
             .hint(format!("Please REINDEX it: REINDEX INDEX {};", self.index.quoted())))
+    }
+}
+
+/// The mark of a row whose value is NULL. Such a row has no signatures.
+pub(super) const NULL: u64 = 0x6e75_6c6c;
+
+/// A Bloom filter of pairs of row and signature.
+pub(super) struct BloomFilter {
+    bits: Vec<u64>,
+}
+
+impl BloomFilter {
+    const HASHES: u64 = 6;
+
+    /// Creates a filter for an index, within `maintenance_work_mem`. With two bytes per pair, one
+    /// missing pair in 400 is reported as present. A missing row is overlooked less often than
+    /// that, because a row has several pairs.
+    pub(super) fn new(index: OpenIndex) -> error::Result<Self> {
+        let pairs: u64 = Directory::read(index).segments.iter().map(|s| s.postings + u64::from(s.rows)).sum();
+        let words = (pairs / 4 + (1 << 16)).min(budget() as u64 / 8).next_power_of_two() as usize;
+        Ok(Self { bits: memory::filled(0, words, "checking an index")? })
+    }
+
+    fn places(&self, tid: u64, signature: u64) -> impl Iterator<Item = (usize, u64)> + use<> {
+        let (first, step) =
+            (hash::mix(signature ^ hash::mix(tid)), hash::mix(tid ^ hash::mix(signature)) | 1);
+        let last = self.bits.len() as u64 * 64 - 1;
+        (0..Self::HASHES).map(move |n| {
+            let bit = first.wrapping_add(n.wrapping_mul(step)) & last;
+            ((bit / 64) as usize, 1 << (bit % 64))
+        })
+    }
+
+    /// Adds a pair.
+    pub(super) fn add(&mut self, tid: u64, signature: u64) {
+        self.places(tid, signature).for_each(|(word, bit)| self.bits[word] |= bit);
+    }
+
+    /// Reports whether a pair was added. The answer is always true for a pair that was added, and
+    /// rarely true for a pair that was not.
+    pub(super) fn has(&self, tid: u64, signature: u64) -> bool {
+        self.places(tid, signature).all(|(word, bit)| self.bits[word] & bit != 0)
+    }
+}
+
+/// Returns the mark for the outline of a set that is split over several rows of the index. Such an
+/// outline holds only the size of the set.
+fn split(sketch: &[u8]) -> u64 {
+    const SPLIT: u64 = 0x7370_6c69_7400 << 16;
+    SPLIT ^ sketch.first_chunk().map_or(0, |size| u32::from_le_bytes(*size).into())
+}
+
+/// The marks of a row: one mark for the data stored next to the row, and the signatures of the row
+/// unless they can be computed from that data.
+pub(super) struct RowMarks<'a> {
+    /// The mark of the data stored next to the row.
+    pub row: Option<u64>,
+    /// The mark of that data if the set is split over several rows of the index.
+    pub split: Option<u64>,
+    /// The signatures of the row.
+    pub signatures: &'a [u64],
+}
+
+impl<'a> RowMarks<'a> {
+    /// Returns the marks of an item.
+    pub(super) fn new(keys: &ClassKeys, item: &Item<'_>, posted: &'a mut Posted) -> Self {
+        posted.signatures.clear();
+        if item.row.has(HeapRow::NULL) {
+            return Self { row: Some(NULL), split: None, signatures: &posted.signatures };
+        }
+        if let Some(sets) = keys.sets.as_ref().filter(|sets| sets.settled.is_none()) {
+            or_raise(sets.unsettled_marks(item, posted));
+            return Self { row: None, split: None, signatures: &posted.signatures };
+        }
+        let row = or_raise(keys.post(item, posted));
+        if keys.class.has_sketches() {
+            posted.signatures.clear();
+        }
+        let split = keys.sets.is_some().then(|| split(&posted.sketch));
+        Self { row: Self::of_row(row, &posted.sketch), split, signatures: &posted.signatures }
+    }
+
+    /// Returns the mark of the data stored next to a row of a segment.
+    pub(super) fn of_row(row: HeapRow, sketch: &[u8]) -> Option<u64> {
+        if row.has(HeapRow::NULL) {
+            Some(NULL)
+        } else if row.has(HeapRow::SPLIT) {
+            Some(split(sketch))
+        } else {
+            (!sketch.is_empty()).then(|| hash::hash_bytes(sketch))
+        }
+    }
+
+    /// Calls `each` with every mark.
+    pub(super) fn each(&self, each: impl FnMut(u64)) {
+        self.row.iter().chain(self.signatures).copied().for_each(each);
     }
 }

@@ -2,8 +2,6 @@
 
 pub(crate) mod check;
 mod compare;
-mod filter;
 pub(crate) mod fits;
-mod marks;
 mod shards;
 pub(crate) mod stats;

@@ -3,8 +3,7 @@
 
 use pgrx::pg_sys;
 
-use super::cost_model::{IndexFacts, PROHIBITIVE, Seen};
-use super::cost_order::wanted;
+use super::cost_model::{IndexFacts, PROHIBITIVE, Seen, wanted};
 use super::placeholder_ball::stand_in;
 use crate::pg::compat;
 use crate::pg::index::opclass::keys::ClassKeys;

@@ -4,17 +4,14 @@
 pub(crate) mod build;
 pub(crate) mod cost;
 mod cost_model;
-mod cost_order;
 mod gram_counts;
 mod gram_search;
-mod heap;
 pub(crate) mod insert;
 mod live_segments;
 mod nearest;
 mod nearest_by_edits;
 pub(crate) mod ordered;
 mod placeholder_ball;
-mod row_texts;
 mod sample;
 pub(crate) mod scan;
 pub(crate) mod search;

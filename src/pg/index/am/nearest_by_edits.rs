@@ -6,7 +6,7 @@
 use super::gram_search::{Similar, Taker};
 use super::nearest::NearestItems;
 use super::ordered::OrderedScan;
-use super::row_texts::RowTexts;
+use super::table::RowTexts;
 use crate::pg::index::layout::items::{HeapRow, Tid};
 use crate::pg::index::opclass::sets::probe::step_of;
 use crate::pg::index::storage::segment::COLLECTING;

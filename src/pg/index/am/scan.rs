@@ -2,10 +2,10 @@
 
 use pgrx::{PgMemoryContexts, pg_sys};
 
-use super::heap::Heap;
 use super::ordered::{OrderedScan, work_memory};
 use super::search::undisturbed;
 use super::state::Scan;
+use super::table::Heap;
 use crate::pg::compat;
 use crate::pg::index::layout::items::Tid;
 use crate::pg::index::layout::meta::{Directory, address_of};

@@ -15,7 +15,7 @@ use crate::pg::index::opclass::keys::ClassKeys;
 use crate::pg::index::opclass::options::StorageOptions;
 use crate::pg::index::opclass::probe::Probe;
 use crate::pg::index::pages::buffer::{Looked, Moved, OpenIndex};
-use crate::pg::index::storage::find::SignatureRows;
+use crate::pg::index::storage::cursor::SignatureRows;
 use crate::pg::index::storage::pending::{self, PendingPages};
 use crate::pg::index::storage::segment::Segment;
 use crate::pg::server::error::SqlError;

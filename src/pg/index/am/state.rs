@@ -3,14 +3,13 @@
 use pgrx::pg_sys;
 
 use super::gram_search::WantedRows;
-use super::heap::Heap;
 use super::nearest_by_edits::NearestByEdits;
 use super::ordered::{OrderedPass, OrderedScan};
-use super::row_texts::RowTexts;
 use super::search::{finds_many, near_bits, search, some_rows, undisturbed};
 use super::search_grams::search_grams;
 use super::search_sets::search_sets;
 use super::search_values::{More, SketchTarget, search_values};
+use super::table::{Heap, RowTexts};
 use crate::pg::index::layout::items::{HeapRow, Tid};
 use crate::pg::index::opclass::class::OperatorClass;
 use crate::pg::index::opclass::keys::ClassKeys;

@@ -23,10 +23,10 @@ impl ClassKeys {
             return sets::choose::choose(index, class);
         }
         if class == OperatorClass::TextRuns {
-            return runs::choose::choose(index);
+            return runs::choose(index);
         }
         if class.is_of_grams() {
-            return grams::choose::choose(index, class);
+            return grams::options::choose(index, class);
         }
         let meta = Meta { class: class as u8, ..Meta::default() };
         if !class.has_sketches() {

@@ -6,7 +6,7 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
 use crate::pg::index::pages::buffer::OpenIndex;
-use crate::pg::query::c_function::symbol;
+use crate::pg::query::ours::symbol;
 use crate::pg::server::error::{Result, SqlError};
 
 /// An operator class.

@@ -1,6 +1,5 @@
 //! Operator classes: the keys of a column's values and of a query, and the options of a class.
 
-pub(crate) mod catalogue;
 pub(crate) mod choose;
 pub(crate) mod class;
 mod cut;
@@ -89,7 +88,7 @@ sql_function! {
 
 sql_function! {
     /// `signature_options_runs(internal) → void`: declares the options of text_runs_ops.
-    neardup_signature_options_runs, pg_finfo_neardup_signature_options_runs, within Arguments, |call| Ok(runs::options::declare(call))
+    neardup_signature_options_runs, pg_finfo_neardup_signature_options_runs, within Arguments, |call| Ok(runs::declare(call))
 }
 
 sql_function! {

@@ -10,7 +10,7 @@ use crate::pg::compat::option_at;
 use crate::pg::index::layout::format::PAGE;
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::query::decode::elements;
-use crate::pg::request::nearest::did_you_mean;
+use crate::pg::request::example::did_you_mean;
 use crate::pg::server::call::FunctionCall;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};

@@ -4,7 +4,7 @@ use super::maintenance::{Change, Maintenance, budget, sure};
 use super::pending::{self, PendingPages};
 use super::sort::PairSorter;
 use super::writer::SegmentWriter;
-use super::{choice, order};
+use super::{merge, order};
 use crate::pg::index::layout::format::{MOST_SEGMENTS, Meta, NONE};
 use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::layout::meta::Directory;
@@ -27,7 +27,7 @@ impl Maintenance {
             pending::rotate(index);
         }
         if Directory::read(index).segments.len() >= MOST_SEGMENTS {
-            self.merge_some(&mut |directory| choice::smallest(&directory.segments))?;
+            self.merge_some(&mut |directory| merge::smallest(&directory.segments))?;
         }
         let directory = Directory::read(index);
         let meta = directory.meta;
@@ -85,7 +85,7 @@ pub(crate) fn after_insert(index: OpenIndex) -> Result<()> {
         return Ok(());
     }
     maintenance.flush(false)?;
-    maintenance.merge_some(&mut |directory| choice::of_insert(&directory.segments, limit))
+    maintenance.merge_some(&mut |directory| merge::of_insert(&directory.segments, limit))
 }
 
 /// The number of sets after which no more pages are counted to settle an order.

@@ -1,11 +1,8 @@
 //! The storage of an index: the pending pages, to which inserts append rows, and the segments that
 //! are made from pending pages and from other segments.
 
-pub(crate) mod choice;
 pub(crate) mod cursor;
-pub(crate) mod find;
 pub(crate) mod flush;
-pub(crate) mod grouped;
 mod list_bytes;
 mod list_check;
 pub(crate) mod list_reader;

@@ -2,8 +2,8 @@
 
 use roaring::RoaringBitmap;
 
-use super::grouped::{Bases, Grouped};
 use super::lists::SegmentLists;
+use super::sort::{Bases, Grouped};
 use super::spool::Spool;
 use crate::pg::index::layout::format::{
     CONTENTS, Descriptor, Extent, List, NONE, PageKind, Pieces, RootHead, SegmentLayout, Tail,

@@ -15,7 +15,7 @@ use crate::pg::into::log::is_token;
 use crate::pg::into::nodes::servers::{Requests, Server};
 use crate::pg::into::statements::{remote, runs as statements};
 use crate::pg::procedure::citus;
-use crate::pg::procedure::part_lock::LockedShare;
+use crate::pg::procedure::session_lock::LockedShare;
 use crate::pg::procedure::table::{OpenedTable, Table};
 use crate::pg::query::as_user::{acts_for, as_user};
 use crate::pg::query::names::name_of;

@@ -18,12 +18,11 @@ use crate::pg::query::subtransaction::apart;
 use crate::pg::query::{Parameter, Query};
 use crate::pg::read::sample::CallSample;
 use crate::pg::read::source::DocumentSource;
+use crate::pg::server::activity::processor_seconds;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::processor_time::processor_seconds;
 use crate::pg::server::settings;
-use neardup_core::hash;
-use neardup_core::memory;
+use neardup_core::{hash, memory};
 
 const DOING: &str = "reading a sample";
 

@@ -3,15 +3,14 @@
 
 use pgrx::pg_sys;
 
-use super::members;
-use super::{on, sets};
+use super::{members, on, sets};
 use crate::into::step::WorkingTable;
 use crate::pg::into::documents::DocumentColumns;
 use crate::pg::into::tables::own::OwnTable;
 use crate::pg::into::work::CallWork;
 use crate::pg::query::Query;
 use crate::pg::query::as_user::as_user;
-use crate::pg::query::operators::equality;
+use crate::pg::query::names::equality;
 use crate::pg::server::error::Result;
 
 /// The number of documents whose texts are asked for at a time.

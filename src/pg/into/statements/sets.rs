@@ -16,7 +16,7 @@ use crate::pg::into::tables::own::OwnTable;
 use crate::pg::into::work::CallWork;
 use crate::pg::procedure::statement::Statement;
 use crate::pg::query::as_user::as_user;
-use crate::pg::query::operators::equality;
+use crate::pg::query::names::equality;
 use crate::pg::query::{Parameter, Query};
 use crate::pg::request::example::literal;
 use crate::pg::server::error::Result;

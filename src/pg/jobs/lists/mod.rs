@@ -10,13 +10,11 @@
 //! another version, and must be rebuilt from scratch.
 //!
 //! [`stored`] reads the lists. [`writer`] writes them: the [`outline`]s of rows, and small segments
-//! merged into one ([`merge`]). [`neighbours`] are the rows that may be similar to changed rows:
-//! [`search`] finds them in each segment, and [`candidates`] collects them.
+//! merged into one. [`neighbours`] are the rows that may be similar to changed rows:
+//! [`candidates`] finds them in each segment.
 
 pub(super) mod candidates;
-pub(super) mod merge;
 pub(super) mod neighbours;
 pub(super) mod outline;
-pub(super) mod search;
 pub(super) mod stored;
 pub(super) mod writer;

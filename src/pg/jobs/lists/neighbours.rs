@@ -3,8 +3,7 @@
 
 use pgrx::pg_sys::{self, Datum};
 
-use super::candidates::CandidateIds;
-use super::search::search;
+use super::candidates::{CandidateIds, search};
 use super::stored::{BATCH, headers, read_order};
 use super::writer::ListWriter;
 use crate::pg::jobs::queries;
@@ -12,7 +11,7 @@ use crate::pg::procedure::table::Table;
 use crate::pg::query::Parameter;
 use crate::pg::query::citus::is_spread;
 use crate::pg::query::ids::RowIds;
-use crate::pg::query::operators::equality;
+use crate::pg::query::names::equality;
 use crate::pg::request::Request;
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::RowStore;

@@ -5,7 +5,7 @@ use pgrx::pg_sys::{self, Datum};
 
 use crate::pg::jobs::hints::ANEW;
 use crate::pg::jobs::queries;
-use crate::pg::jobs::tables::columns::LIST_COLUMNS;
+use crate::pg::jobs::tables::all::LIST_COLUMNS;
 use crate::pg::procedure::table::Table;
 use crate::pg::query::Query;
 use crate::pg::query::cursor::OpenCursor;

@@ -4,8 +4,8 @@ use super::work::RefreshWork;
 use crate::jobs::step::ClusterUpdate;
 use crate::pg::jobs::clusters as found;
 use crate::pg::jobs::statements::{clusters, definitions};
+use crate::pg::procedure::rows::supplying;
 use crate::pg::procedure::statement::Statement;
-use crate::pg::procedure::supplied_rows::supplying;
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::RowStore;
 

@@ -2,11 +2,11 @@
 
 use super::work::RefreshWork;
 use crate::jobs::step::RowSelection;
-use crate::pg::jobs::lists::merge::merged;
 use crate::pg::jobs::lists::outline;
 use crate::pg::jobs::lists::stored::TYPES;
+use crate::pg::jobs::lists::writer::merged;
 use crate::pg::jobs::statements::{definitions, lists};
-use crate::pg::procedure::supplied_rows::supplying;
+use crate::pg::procedure::rows::supplying;
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::RowStore;
 use neardup_core::joins::incremental::outline_order::VERSION;

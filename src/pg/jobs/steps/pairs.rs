@@ -7,8 +7,8 @@ use crate::jobs::state::{BatchPairs, Removed};
 use crate::jobs::step::JoinSelection;
 use crate::pg::jobs::pairs::{self as found, ListLookup, columns};
 use crate::pg::jobs::statements::{definitions, pairs, rows};
+use crate::pg::procedure::rows::supplying;
 use crate::pg::procedure::statement::read_bool;
-use crate::pg::procedure::supplied_rows::supplying;
 use crate::pg::server::error::Result;
 
 /// Removes all pairs.

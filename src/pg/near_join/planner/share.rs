@@ -9,7 +9,7 @@ use pgrx::pg_sys::{self, Datum};
 
 use super::call::{BallCall, call_with};
 use super::statistics::{ColumnSample, is_same};
-use crate::pg::query::c_function::symbol;
+use crate::pg::query::ours::symbol;
 
 /// The assumed share of rows that a search finds if there are no statistics: near duplicates are
 /// few.

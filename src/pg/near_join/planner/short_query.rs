@@ -10,7 +10,7 @@ use pgrx::{PgLogLevel, PgSqlErrorCode, pg_sys};
 use super::call::BallCall;
 use super::statistics::ColumnSample;
 use super::threshold::DISTANCES;
-use crate::pg::query::c_function::symbol;
+use crate::pg::query::ours::symbol;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::executor::executor_for;
 use neardup_core::executor;

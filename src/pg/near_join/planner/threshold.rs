@@ -10,7 +10,7 @@
 use pgrx::{PgList, pg_sys};
 
 use super::call::BallCall;
-use crate::pg::query::c_function::symbol;
+use crate::pg::query::ours::symbol;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::guard::guard;
 use crate::pg::server::values;

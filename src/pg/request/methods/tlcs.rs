@@ -5,7 +5,6 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::pg::request::arguments::Arguments;
-use crate::pg::request::centre::centre;
 use crate::pg::request::example::such_as;
 use crate::pg::request::options::{self, ColumnName, Number, Options, Real};
 use crate::pg::server::error::{Result, SqlError};
@@ -157,4 +156,16 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let thresholds = Thresholds { resemblance, containment };
     let weight = options.weight.map(|column| column.0);
     Ok(Box::new(Tlcs { signatures, rules, parameters, thresholds, weight }))
+}
+
+/// Reads the bounds of this part: two shares of the text's length.
+pub(crate) fn centre(values: &[Option<f64>]) -> Result<[f64; 2]> {
+    if let [Some(from), Some(to)] = *values {
+        return Ok([from, to]);
+    }
+    Err(SqlError::parameter(format!(
+        "centre must be two shares of a text's length, not {} values",
+        values.len()
+    ))
+    .hint("For example: centre => '{0.4,0.6}', or '{0,1}' for any part of the text."))
 }

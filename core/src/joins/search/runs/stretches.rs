@@ -9,7 +9,7 @@
 use super::windows::TextWindows;
 use crate::error::Result;
 use crate::executor::Stop;
-use crate::features::runs::rolling::Rolling;
+use crate::features::runs::tokens::Rolling;
 use crate::hash::hash_bytes;
 use crate::memory;
 use crate::text::words::{WordScratch, for_each_words};

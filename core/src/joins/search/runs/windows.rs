@@ -4,7 +4,7 @@
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::runs::contents::Contents;
-use crate::features::runs::rolling::Rolling;
+use crate::features::runs::tokens::Rolling;
 use crate::memory;
 
 const DOING: &str = "comparing the runs of texts";

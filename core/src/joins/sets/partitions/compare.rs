@@ -9,7 +9,7 @@ use super::entries::EntryLists;
 use super::side::Shape;
 use crate::error::Result;
 use crate::executor::Stop;
-use crate::features::sets::size_runs::SizeRuns;
+use crate::features::sets::records::SizeRuns;
 use crate::joins::Counts;
 use crate::joins::sets::list::{TokenList, TokenProbe, plan_units};
 use crate::joins::sets::reach::Reach;

@@ -1,7 +1,6 @@
 //! The records of one input of the join, and the prefixes of these records.
 
-use crate::features::sets::records::Records;
-use crate::features::sets::size_runs::SizeRuns;
+use crate::features::sets::records::{Records, SizeRuns};
 use crate::features::sets::store::RecordStore;
 use crate::memory;
 

@@ -2,7 +2,6 @@
 //! rechecks the rows that the index finds, because the index has only some bits of the hash of a
 //! gram.
 
-pub(crate) mod choose;
 pub(crate) mod options;
 mod probe;
 

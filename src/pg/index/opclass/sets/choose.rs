@@ -1,10 +1,13 @@
-//! Checks the settings of a new index of sets: its options and its column.
+//! Checks the settings of a new index of sets, and settles its parameters by its first rows: the
+//! order of tokens, the size of bitmaps, and the number of classes.
 
-use pgrx::PgSqlErrorCode;
-use pgrx::pg_sys;
+use std::rc::Rc;
 
-use super::number_of;
+use pgrx::{PgSqlErrorCode, pg_sys};
+
+use super::item::Outline;
 use super::options::SetOptions;
+use super::{Settled, number_of};
 use crate::pg::compat;
 use crate::pg::index::layout::format::{Family, Meta, NONE};
 use crate::pg::index::opclass::class::OperatorClass;
@@ -14,8 +17,11 @@ use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::query::decode::ColumnContent;
 use crate::pg::request::features::spec_of;
 use crate::pg::server::error::{Result, SqlError};
+use neardup_core::error::Result as CoreResult;
 use neardup_core::features::origin::Origin;
 use neardup_core::joins::search::ball::measure_number;
+use neardup_core::joins::search::prefix::{SetSpec, class_bits};
+use neardup_core::joins::search::sample::TokenSample;
 use neardup_core::text;
 use neardup_core::verify::measure::Measure;
 
@@ -75,5 +81,36 @@ fn origin_of(index: OpenIndex, class: OperatorClass, options: &SetOptions) -> Re
             format!("{} takes arrays of text or integers", class.name()),
         )
         .hint("Cast the column: CREATE INDEX … USING signature ((tags::text[]));")),
+    }
+}
+
+/// The number of bits of a class if the number of rows is not known, and the least number of bits
+/// if the number of rows is known. A table grows, but the number of classes of its index does not.
+const USUAL_BITS: u32 = 18;
+const FEWEST_BITS: u32 = 16;
+
+impl Settled {
+    /// Settles an index by a sample of its rows. `rows` is the expected number of rows, if it is
+    /// known.
+    pub(crate) fn from_sample(spec: &SetSpec, sample: TokenSample, rows: Option<f64>) -> CoreResult<Self> {
+        let size = sample.usual_size();
+        let words = spec.bitmap_words(size);
+        // The cast saturates.
+        let postings = rows.map(|rows| (rows * f64::from(spec.indexed(size))) as u64);
+        let class_bits = postings.map_or(USUAL_BITS, |postings| class_bits(postings).max(FEWEST_BITS));
+        Ok(Self { order: Rc::new(sample.order()?), words, class_bits })
+    }
+
+    /// Returns the metapage with the settled parameters, the first block of the order, and the hash
+    /// of the order.
+    pub(crate) fn put(&self, meta: Meta, order: u32, hash: u64) -> Meta {
+        Meta {
+            width: self.words as u32,
+            bands: self.class_bits,
+            seed: hash,
+            payload: Outline::bytes(self.words) as u32,
+            order,
+            ..meta
+        }
     }
 }

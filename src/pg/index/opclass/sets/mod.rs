@@ -7,7 +7,6 @@ pub(crate) mod item;
 pub(crate) mod keep;
 pub(crate) mod options;
 pub(crate) mod probe;
-pub(crate) mod settle;
 
 use std::rc::Rc;
 
