@@ -94,7 +94,7 @@ fn sets_go_to_files_where_memory_is_small() {
     let resources = |budget| Resources { files: &files, budget, executor: &PlainThreads(2) };
     for (name, method) in methods() {
         // These keep texts or signatures in memory, or nothing that grows.
-        let spills = !matches!(name, "imatch" | "simhash" | "repeatability" | "exact_code");
+        let spills = !matches!(name, "imatch" | "simhash" | "exact_code");
         let texts = if name == "edit" { &short } else { &texts };
         files.0.set(0);
         find_with(&*method, Corpus::of_texts(texts), resources(16 << 10));
