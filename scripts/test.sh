@@ -101,7 +101,8 @@ case $tier in
         run 'evaluations, in small' scripts/evaluate_small.sh
         ;;
     full)
-        if put; then
+        # As test has built it; without the tests, features of dependencies are others, and it would be compiled again.
+        if put --tests; then
             mapfile -t items < <(of full servers versions citus)
             serve "${items[@]}"
         fi
