@@ -105,6 +105,43 @@ fn sets_go_to_files_where_memory_is_small() {
     }
 }
 
+/// A task ends once it has found enough pairs, and goes on where it ended, also between the probes
+/// of one token.
+#[test]
+fn more_pairs_than_are_found_at_a_time() {
+    let letters = |n: u64| (0..3 + n % 9).map(move |k| mix(n / 3 * 100 + k) % 6);
+    let texts: Vec<String> =
+        (0..900).map(|n| letters(n).map(|letter| format!("w{letter} ")).collect()).collect();
+    let counts: Vec<[u32; 6]> = (0..900)
+        .map(|n| {
+            let mut counts = [0; 6];
+            letters(n).for_each(|letter| counts[letter as usize] += 1);
+            counts
+        })
+        .collect();
+    let mut expected = Vec::new();
+    for (right, b) in counts.iter().enumerate() {
+        for (left, a) in counts[..right].iter().enumerate() {
+            let shared: u32 = a.iter().zip(b).map(|(a, b)| a.min(b)).sum();
+            let size = a.iter().sum::<u32>().min(b.iter().sum());
+            let similarity = f64::from(shared) / f64::from(size);
+            if similarity >= 0.5 {
+                expected.push((left as u32, right as u32, similarity.to_bits()));
+            }
+        }
+    }
+    expected.sort_unstable();
+    assert!(expected.len() > 100_000);
+    let method = Sets::of_words(Measure::Overlap, 0.5).unwrap();
+    for budget in [ENOUGH, LITTLE] {
+        for threads in [1, 2] {
+            let (mut found, _) = find(&method, Corpus::of_texts(&texts), &PlainThreads(threads), budget);
+            found.sort_unstable();
+            assert!(found == expected, "{} and not {} pairs", found.len(), expected.len());
+        }
+    }
+}
+
 #[test]
 fn long_documents_give_the_sets_of_short_ones() {
     // Longer than any memory makes long.

@@ -220,6 +220,10 @@ impl<const W: usize> Engine for BitmapJoin<W> {
                 // The pairs of the probes that are done have to be checked even after a stop.
                 pairs.check(inputs, token as u32, found)?;
                 result?;
+                // The probes after these wait for the rest of them.
+                if !range.is_empty() {
+                    break;
+                }
             }
         }
         Ok(())
