@@ -20,7 +20,7 @@ demo: ## find near duplicates among this machine's licence texts (DOCS=folder: a
 check: ## what needs no server: form, lints, rules of the house, unit tests (2 min)
 	@scripts/test.sh check
 
-test: ## what a change is tried with: tests of the core and in servers (13 min the first time)
+test: ## what a change is tried with: tests of the core and in servers (6 to 13 min the first time)
 	@scripts/test.sh
 
 test-full: ## all parts of scripts/test_full.sh: what CI runs
