@@ -95,6 +95,19 @@ pub fn extend<T: Copy>(vec: &mut Vec<T>, items: &[T], doing: &'static str) -> Re
     Ok(())
 }
 
+/// Appends all of `items`. If their number is known, room for all of them is made first.
+#[inline]
+pub fn append<T>(vec: &mut Vec<T>, items: impl IntoIterator<Item = T>, doing: &'static str) -> Result<()> {
+    let mut items = items.into_iter();
+    let (least, most) = items.size_hint();
+    reserve(vec, least, doing)?;
+    if most == Some(least) {
+        vec.extend(items);
+        return Ok(());
+    }
+    items.try_for_each(|item| push(vec, item, doing))
+}
+
 /// Makes room for `more` further items. The capacity of a small vector doubles. A large vector
 /// grows by an eighth, because the system moves its pages instead of copying them.
 #[inline]
@@ -221,12 +234,8 @@ pub fn owned(text: Cow<'_, str>, doing: &'static str) -> Result<String> {
 
 /// Collects items. Their number may be unknown.
 pub fn collect<T>(items: impl IntoIterator<Item = T>, doing: &'static str) -> Result<Vec<T>> {
-    let items = items.into_iter();
     let mut collected = Vec::new();
-    reserve(&mut collected, items.size_hint().0, doing)?;
-    for item in items {
-        push(&mut collected, item, doing)?;
-    }
+    append(&mut collected, items, doing)?;
     Ok(collected)
 }
 

@@ -110,9 +110,6 @@ impl EqualRows {
     /// Computes a value for each group of two or more vertices. Returns the values in the order of
     /// the groups' numbers.
     pub fn each_group<T>(&self, of: impl Fn(&[u32]) -> T) -> Result<Vec<T>> {
-        let mut all = Vec::new();
-        memory::reserve(&mut all, self.rows.len(), DOING)?;
-        all.extend(self.rows.iter().map(of));
-        Ok(all)
+        memory::collect(self.rows.iter().map(of), DOING)
     }
 }

@@ -74,9 +74,7 @@ pub fn leaders(graph: &mut Graph<'_>, rank: &[u32], executor: &dyn Executor) -> 
             Ok(())
         },
     )?;
-    let mut of = Vec::new();
-    memory::reserve(&mut of, rank.len(), DOING)?;
-    of.extend(0..rank.len() as u32);
+    let mut of = memory::collect(0..rank.len() as u32, DOING)?;
     let mut similarity = memory::filled(1.0, rank.len(), DOING)?;
     edges.for_each(executor, |edge| {
         let Edge { left, right, similarity: likeness } = of_best(edge);
@@ -197,9 +195,7 @@ pub fn rank_by<K: Ord>(
     key: impl Fn(u32) -> K + Sync,
     executor: &dyn Executor,
 ) -> Result<Vec<u32>> {
-    let mut order: Vec<u32> = Vec::new();
-    memory::reserve(&mut order, vertices, DOING)?;
-    order.extend(0..vertices as u32);
+    let mut order: Vec<u32> = memory::collect(0..vertices as u32, DOING)?;
     crate::executor::one(executor, &mut order, |order, stop| {
         crate::executor::sort_unstable_by(order, stop, &|a, b| key(*a).cmp(&key(*b)))
     })?;

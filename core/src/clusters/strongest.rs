@@ -46,9 +46,7 @@ pub fn unite(
         });
     }
     let mut walk = StrongestWalk::new(equal, components, largest, executor, &mut united)?;
-    let mut loops = Vec::new();
-    memory::reserve(&mut loops, equal.groups().count(), DOING)?;
-    loops.extend(equal.loops());
+    let mut loops = memory::collect(equal.loops(), DOING)?;
     executor::one(executor, &mut loops, |loops, stop| {
         executor::sort_unstable_by(loops, stop, &|a, b| a.strongest_first().cmp(&b.strongest_first()))
     })?;
@@ -111,9 +109,7 @@ impl<'a, F: FnMut(Edge, [u32; 2]) -> Result<()>> StrongestWalk<'a, F> {
         executor: &'a dyn Executor,
         united: F,
     ) -> Result<Self> {
-        let mut open = Vec::new();
-        memory::reserve(&mut open, equal.len(), DOING)?;
-        open.extend(0..equal.len() as u32);
+        let mut open = memory::collect(0..equal.len() as u32, DOING)?;
         let one_from = equal.each_group(|rows| rows.len() - 1)?;
         let tasks = BinaryHeap::new();
         Ok(Self {

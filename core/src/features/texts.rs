@@ -183,12 +183,8 @@ pub fn distinct_in(
             (state.0, state.1)
         }
     };
-    let mut places = Vec::new();
-    memory::reserve(&mut places, starts.len(), DOING)?;
-    places.extend(starts.iter().map(|&start: &usize| entries[start].place));
-    let mut lengths = Vec::new();
-    memory::reserve(&mut lengths, starts.len(), DOING)?;
-    lengths.extend(starts.iter().map(|&start| entries[start].length));
+    let mut places = memory::collect(starts.iter().map(|&start: &usize| entries[start].place), DOING)?;
+    let mut lengths = memory::collect(starts.iter().map(|&start| entries[start].length), DOING)?;
     let split = starts.partition_point(|&start| !entries[start].right);
     memory::push(&mut starts, entries.len(), DOING)?;
     let left = members(&entries, &starts[..=split])?;
@@ -270,10 +266,8 @@ fn members(entries: &[TextEntry], starts: &[usize]) -> Result<Members> {
         return Err(Error::TooMany { what: "different documents", limit: u32::MAX.into() });
     }
     let (mut rows, mut places) = (Vec::new(), Vec::new());
-    memory::reserve(&mut rows, end - first, DOING)?;
-    rows.extend(entries[first..end].iter().map(|entry| entry.row));
-    memory::reserve(&mut places, starts.len(), DOING)?;
-    places.extend(starts.iter().map(|start| (start - first) as u32));
+    memory::append(&mut rows, entries[first..end].iter().map(|entry| entry.row), DOING)?;
+    memory::append(&mut places, starts.iter().map(|start| (start - first) as u32), DOING)?;
     Ok(Members::new(rows, places))
 }
 

@@ -179,10 +179,7 @@ pub(crate) fn to_words(bytes: &[u8]) -> Result<Vec<u64>> {
     if !rest.is_empty() {
         return Err(malformed("a number is cut short"));
     }
-    let mut words = Vec::new();
-    memory::reserve(&mut words, chunks.len(), DOING)?;
-    words.extend(chunks.iter().map(|&chunk| u64::from_le_bytes(chunk)));
-    Ok(words)
+    memory::collect(chunks.iter().map(|&chunk| u64::from_le_bytes(chunk)), DOING)
 }
 
 /// Returns the numbers of bytes, which are to ascend.

@@ -355,8 +355,7 @@ impl Documents for Corpus<'_> {
     fn order(&mut self, side: Side, _workers: &dyn Executor) -> Result<Vec<u32>> {
         let mut order = Vec::new();
         let rows = self.rows[side as usize];
-        memory::reserve(&mut order, rows, "ordering rows")?;
-        order.extend(0..rows as u32);
+        memory::append(&mut order, 0..rows as u32, "ordering rows")?;
         Ok(order)
     }
 

@@ -87,8 +87,7 @@ impl FoundRuns {
                 }
                 if parameters.min_share.is_some() {
                     let rows = reader.texts.rows();
-                    memory::reserve(&mut present, rows.size_hint().0, DOING)?;
-                    present.extend(rows);
+                    memory::append(&mut present, rows, DOING)?;
                 }
             }
             texts.store(readers.iter_mut().map(|reader| &mut reader.texts), files)?;
@@ -198,13 +197,12 @@ fn held(pass: Pass<'_>, texts: &OrderedTexts, places: usize, marks: &Sorter<'_, 
 fn order(reading: &mut Reading<'_>, present: &[u32], texts: u64) -> Result<Order> {
     let mut rows = reading.order()?;
     if let Some(weights) = reading.weights(&rows)? {
-        let mut by_weight = Vec::new();
-        memory::reserve(&mut by_weight, rows.len(), DOING)?;
-        by_weight.extend((0u32..).zip(weights).map(|(place, weight)| (std::cmp::Reverse(weight), place)));
+        let mut by_weight = memory::collect(
+            (0u32..).zip(weights).map(|(place, weight)| (std::cmp::Reverse(weight), place)),
+            DOING,
+        )?;
         by_weight.sort_unstable();
-        let mut weighed = Vec::new();
-        memory::reserve(&mut weighed, rows.len(), DOING)?;
-        weighed.extend(by_weight.iter().map(|&(_, place)| rows[place as usize]));
+        let mut weighed = memory::collect(by_weight.iter().map(|&(_, place)| rows[place as usize]), DOING)?;
         rows = weighed;
     }
     let ranks = places(&rows)?;

@@ -185,10 +185,7 @@ impl Grouping for Tlcs {
 fn ranks(distinct: &Distinct, order: &[u32]) -> Result<Vec<u32>> {
     let of_row = places(order)?;
     let first = |text| distinct.left.rows(text).iter().map(|&row| of_row[row as usize]).min().unwrap_or(0);
-    let mut ranks = Vec::new();
-    memory::reserve(&mut ranks, distinct.left.len(), "ordering texts")?;
-    ranks.extend((0..distinct.left.len()).map(first));
-    Ok(ranks)
+    memory::collect((0..distinct.left.len()).map(first), "ordering texts")
 }
 
 const DOING: &str = "choosing signatures of a text";

@@ -202,9 +202,8 @@ impl Aligner<'_> {
     fn anchors(&self, ranges: [&Range<usize>; 2]) -> Result<Vec<WordRun>> {
         let mut once = [Vec::new(), Vec::new()];
         for side in [0, 1] {
-            let mut places = Vec::new();
-            memory::reserve(&mut places, ranges[side].len(), DOING)?;
-            places.extend(ranges[side].clone().map(|at| (self.words[side][at].hash, at)));
+            let mut places =
+                memory::collect(ranges[side].clone().map(|at| (self.words[side][at].hash, at)), DOING)?;
             executor::sort_unstable_by(&mut places, self.stop, &Ord::cmp)?;
             for equal in places.chunk_by(|a, b| a.0 == b.0) {
                 if let [place] = equal {
@@ -231,9 +230,7 @@ impl Aligner<'_> {
 /// Fenwick tree of the heaviest chains up to each end of a run in the left text.
 fn chain(runs: &[WordRun], stop: &Stop) -> Result<Vec<usize>> {
     const NONE: usize = usize::MAX;
-    let mut ends = Vec::new();
-    memory::reserve(&mut ends, runs.len(), DOING)?;
-    ends.extend(runs.iter().map(|run| run.left.end));
+    let mut ends = memory::collect(runs.iter().map(|run| run.left.end), DOING)?;
     executor::sort_unstable_by(&mut ends, stop, &usize::cmp)?;
     let mut tree = memory::filled((0, NONE), runs.len() + 1, DOING)?;
     let mut before = memory::filled(NONE, runs.len(), DOING)?;

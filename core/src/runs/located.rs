@@ -169,8 +169,7 @@ fn locate(
     } else {
         read_units(&task.text, Cut::for_unit(parameters.unit), stop, units)?;
         places.clear();
-        memory::reserve(places, units.len(), DOING)?;
-        places.extend(units.iter().map(|unit| unit.span.clone()));
+        memory::append(places, units.iter().map(|unit| unit.span.clone()), DOING)?;
     }
     for asked in &task.given {
         let (first, end) = (asked.first as usize, asked.first as usize + asked.windows as usize + more);

@@ -59,8 +59,7 @@ impl TextProfile {
         })?;
         let mut all = Looker::default();
         for looker in &lookers {
-            memory::reserve(&mut all.words, looker.words.len(), DOING)?;
-            all.words.extend(&looker.words);
+            memory::extend(&mut all.words, &looker.words, DOING)?;
             all.characters += looker.characters;
             all.is_of_tokens |= looker.is_of_tokens;
         }

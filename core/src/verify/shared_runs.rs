@@ -123,9 +123,8 @@ impl SharedRuns {
             contents.set(tokens, stop)?;
         }
         let [_, right] = &contents;
-        let mut windows = Vec::new();
-        memory::reserve(&mut windows, right.windows(), DOING)?;
-        windows.extend((0..right.windows()).map(|first| (right.content(first), first as u32)));
+        let mut windows =
+            memory::collect((0..right.windows()).map(|first| (right.content(first), first as u32)), DOING)?;
         executor::sort_unstable_by(&mut windows, stop, &Ord::cmp)?;
         let mut after = memory::filled(windows.len() as u32, windows.len(), DOING)?;
         for at in (1..windows.len()).rev() {

@@ -106,9 +106,7 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
         }
         if matches!(state, EliminationStep::Done) {
             // All codes form one group.
-            let mut places = Vec::new();
-            memory::reserve(&mut places, codes.len(), DOING)?;
-            places.extend(0..codes.len() as u32);
+            let mut places = memory::collect(0..codes.len() as u32, DOING)?;
             state = EliminationStep::Groups(CodeGroups::one(places));
         }
         Ok(Self { codes, threshold, budget, best, state })
@@ -204,13 +202,13 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
     /// Returns for each place the survivor for which its code was eliminated, or `None` if the code
     /// stays. It is called after all steps.
     pub fn kept(&self) -> Result<Vec<Option<Survivor>>> {
-        let mut kept = Vec::new();
-        memory::reserve(&mut kept, self.best.len(), DOING)?;
-        kept.extend(self.best.iter().enumerate().map(|(place, found)| {
-            let similarity = share(found.length, self.codes.length(place));
-            (*found != STAYS).then_some(Survivor { place: found.text, similarity })
-        }));
-        Ok(kept)
+        memory::collect(
+            self.best.iter().enumerate().map(|(place, found)| {
+                let similarity = share(found.length, self.codes.length(place));
+                (*found != STAYS).then_some(Survivor { place: found.text, similarity })
+            }),
+            DOING,
+        )
     }
 }
 

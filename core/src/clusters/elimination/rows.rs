@@ -40,9 +40,7 @@ impl<'a> RowCodes<'a> {
     /// Returns the leaders of the vertices after all codes were taken. Vertices without a code
     /// stay.
     pub fn leaders(&self, kept: &[Option<Survivor>]) -> Result<Leaders> {
-        let mut of = Vec::new();
-        memory::reserve(&mut of, self.vertices, DOING)?;
-        of.extend(0..self.vertices as u32);
+        let mut of = memory::collect(0..self.vertices as u32, DOING)?;
         let mut similarity = memory::filled(1.0, self.vertices, DOING)?;
         for (kept, &(_, vertex)) in kept.iter().zip(&self.places) {
             if let Some(kept) = kept {

@@ -88,19 +88,16 @@ impl DistinctSets {
     /// Sorts the sets by size and fingerprint, and their rows in the same order. Returns the order
     /// of the sets. After a stop, the next call starts over.
     pub(super) fn sort(&mut self, stop: &Stop) -> Result<Vec<u32>> {
-        let mut keys: Vec<(u32, u64, u32)> = Vec::new();
-        memory::reserve(&mut keys, self.starts.len(), DOING)?;
-        keys.extend(
+        let mut keys: Vec<(u32, u64, u32)> = memory::collect(
             (0..self.starts.len() as u32).map(|set| (self.content(set)[0], self.fingerprint(set), set)),
-        );
+            DOING,
+        )?;
         // Size and fingerprint nearly always decide the order, so the contents of sets are rarely
         // compared.
         executor::sort_unstable_by(&mut keys, stop, &|a, b| {
             (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| self.content(a.2).cmp(self.content(b.2)))
         })?;
-        let mut order = Vec::new();
-        memory::reserve(&mut order, keys.len(), DOING)?;
-        order.extend(keys.iter().map(|&(_, _, set)| set));
+        let mut order = memory::collect(keys.iter().map(|&(_, _, set)| set), DOING)?;
         drop(keys);
         let mut place = memory::filled(0u32, order.len(), DOING)?;
         order.iter().zip(0..).for_each(|(&set, at)| place[set as usize] = at);

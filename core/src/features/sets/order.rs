@@ -151,8 +151,7 @@ fn group_equal_sets(parts: &mut [Sets], lefts: usize, executor: &dyn Executor) -
             let length =
                 run.iter().position(|entry| entry.key(lefts) != run[0].key(lefts)).unwrap_or(run.len());
             let starts = split_run(&mut run[..length], parts, stop)?;
-            memory::reserve(&mut groups.starts, starts.len(), DOING)?;
-            groups.starts.extend(starts.iter().map(|start| *next + start));
+            memory::append(&mut groups.starts, starts.iter().map(|start| *next + start), DOING)?;
             *next += length;
         }
         Ok(())
@@ -209,17 +208,17 @@ fn lay_out(groups: &SetGroups, range: Range<usize>, parts: &[Translated]) -> Res
     let first_of = |&start: &usize| groups.entries[start];
     let entries = &groups.entries[starts[0]..starts[count]];
     let (mut places, mut sizes, mut rows, mut row_starts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    memory::reserve(&mut places, count, DOING)?;
-    places.extend(starts[..count].iter().map(first_of).map(|SetEntry { part, set, .. }| {
-        let (start, length) = parts[part as usize].place(set);
-        TokensPlace { part, length, start }
-    }));
-    memory::reserve(&mut sizes, count, DOING)?;
-    sizes.extend(starts[..count].iter().map(|start| first_of(start).size));
-    memory::reserve(&mut rows, entries.len(), DOING)?;
-    rows.extend(entries.iter().map(|entry| entry.row));
-    memory::reserve(&mut row_starts, count + 1, DOING)?;
-    row_starts.extend(starts.iter().map(|start| (start - starts[0]) as u32));
+    memory::append(
+        &mut places,
+        starts[..count].iter().map(first_of).map(|SetEntry { part, set, .. }| {
+            let (start, length) = parts[part as usize].place(set);
+            TokensPlace { part, length, start }
+        }),
+        DOING,
+    )?;
+    memory::append(&mut sizes, starts[..count].iter().map(|start| first_of(start).size), DOING)?;
+    memory::append(&mut rows, entries.iter().map(|entry| entry.row), DOING)?;
+    memory::append(&mut row_starts, starts.iter().map(|start| (start - starts[0]) as u32), DOING)?;
     Ok(RecordLayout { places, sizes, members: Members::new(rows, row_starts) })
 }
 

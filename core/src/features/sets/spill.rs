@@ -201,8 +201,7 @@ fn push_set(
     tokens: impl Iterator<Item = u32>,
 ) -> Result<()> {
     let start = words.len();
-    memory::reserve(words, HEAD + tokens.size_hint().1.unwrap_or(0), DOING)?;
-    words.extend([row, fingerprint as u32, (fingerprint >> 32) as u32, size, 0]);
+    memory::append(words, [row, fingerprint as u32, (fingerprint >> 32) as u32, size, 0], DOING)?;
     words.extend(tokens);
     let written = words.len() - start - HEAD;
     words[start + HEAD - 1] = written as u32;

@@ -182,10 +182,8 @@ impl Units {
     /// Makes each row one unit with the row's number.
     pub fn of_rows(rows: u32, right_from: Option<u32>) -> Result<Self> {
         let mut units = Self { right_from, ..Self::default() };
-        memory::reserve(&mut units.rows, rows as usize, DOING)?;
-        units.rows.extend(0..rows);
-        memory::reserve(&mut units.firsts, rows as usize + 1, DOING)?;
-        units.firsts.extend(0..=rows);
+        memory::append(&mut units.rows, 0..rows, DOING)?;
+        memory::append(&mut units.firsts, 0..=rows, DOING)?;
         Ok(units)
     }
 

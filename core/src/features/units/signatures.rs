@@ -139,9 +139,7 @@ impl Terms {
 
     /// Creates the terms without the words with these ascending hashes.
     pub fn all_but(hashes: impl ExactSizeIterator<Item = u64>) -> Result<Self> {
-        let mut all = Vec::new();
-        memory::reserve(&mut all, hashes.len(), DOING)?;
-        all.extend(hashes);
+        let mut all = memory::collect(hashes, DOING)?;
         Self::new(all, false)
     }
 
@@ -193,10 +191,7 @@ fn most_frequent(words: &Dictionary, count: usize, executor: &dyn Executor) -> R
     for_each_count(words, |hash, df| memory::push(&mut all, (!df, hash), DOING))?;
     executor::one(executor, &mut all, |all, stop| executor::sort_unstable_by(all, stop, &Ord::cmp))?;
     all.truncate(count);
-    let mut hashes = Vec::new();
-    memory::reserve(&mut hashes, all.len(), DOING)?;
-    hashes.extend(all.iter().map(|&(_, hash)| hash));
-    Ok(hashes)
+    memory::collect(all.iter().map(|&(_, hash)| hash), DOING)
 }
 
 /// Makes the signatures of units.

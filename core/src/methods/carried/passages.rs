@@ -104,16 +104,14 @@ impl Carrier for SharedPassages {
                 }
                 return Ok(());
             }
-            let mut hashes: Vec<u64> = Vec::new();
-            memory::reserve(&mut hashes, signatures.len(), DOING)?;
-            hashes.extend(signatures.iter().map(|signature| mix(signature.cast_unsigned())));
+            let mut hashes: Vec<u64> =
+                memory::collect(signatures.iter().map(|signature| mix(signature.cast_unsigned())), DOING)?;
             executor::sort_unstable_by(&mut hashes, stop, &Ord::cmp)?;
             hashes.dedup();
             if !hashes.is_empty() {
                 hashes.truncate(prefix(self.0.threshold, hashes.len()));
             }
-            memory::reserve(keys, hashes.len(), DOING)?;
-            keys.extend(hashes.iter().map(|&hash| Key::from_hash(hash)));
+            memory::append(keys, hashes.iter().map(|&hash| Key::from_hash(hash)), DOING)?;
             Ok(())
         })
     }
