@@ -28,6 +28,8 @@ pub fn kinds<const W: usize>() -> &'static [KernelNeeding<PlanesKernel<W>>] {
             #[cfg(target_arch = "x86_64")]
             (Instructions::Popcnt, x86::popcnt),
             #[cfg(target_arch = "x86_64")]
+            (Instructions::Avx2, x86::avx2),
+            #[cfg(target_arch = "x86_64")]
             (Instructions::Avx512Popcnt, x86::avx512),
         ]
     }
@@ -58,6 +60,10 @@ fn portable<const W: usize>(
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::{
+        __m256i, _mm_add_epi32, _mm_loadu_si128, _mm_set1_epi32, _mm_setr_epi32, _mm_shuffle_epi8,
+        _mm_storeu_si128, _mm256_add_epi8, _mm256_and_si256, _mm256_castsi256_pd, _mm256_cmpgt_epi64,
+        _mm256_loadu_si256, _mm256_movemask_pd, _mm256_sad_epu8, _mm256_set1_epi8, _mm256_set1_epi64x,
+        _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16, _mm256_xor_si256,
         _mm512_add_epi32, _mm512_add_epi64, _mm512_cmple_epu64_mask, _mm512_maskz_compress_epi32,
         _mm512_maskz_loadu_epi64, _mm512_popcnt_epi64, _mm512_set1_epi32, _mm512_set1_epi64,
         _mm512_setr_epi32, _mm512_setzero_si512, _mm512_storeu_si512, _mm512_xor_si512,
@@ -81,6 +87,107 @@ mod x86 {
             super::portable(probe, planes, allowed, first, near);
         }
         // SAFETY: the list of kernels offers this one only where the processor has the instruction.
+        unsafe { run(probe, planes, allowed, first, near) }
+    }
+
+    /// For each mask of four bits, the bytes that move the numbers of its bits to the front of a
+    /// register of four numbers of 32 bits.
+    const PACKED: [[u8; 16]; 16] = {
+        let mut packed = [[0; 16]; 16];
+        let mut mask = 0;
+        while mask < 16 {
+            let (mut lane, mut to) = (0, 0);
+            while lane < 4 {
+                if mask >> lane & 1 == 1 {
+                    let mut byte = 0;
+                    while byte < 4 {
+                        packed[mask][4 * to + byte] = (4 * lane + byte) as u8;
+                        byte += 1;
+                    }
+                    to += 1;
+                }
+                lane += 1;
+            }
+            mask += 1;
+        }
+        packed
+    };
+
+    pub(super) fn avx2<const W: usize>(
+        probe: &[u64; W],
+        planes: &[&[u64]; W],
+        allowed: u32,
+        first: u32,
+        near: &mut Vec<u32>,
+    ) {
+        /// The number of words in a register, and of positions that are written at once.
+        const LANES: usize = 4;
+        const { assert!(super::IN_ADVANCE >= LANES) };
+        // The bits of a byte of all planes are counted in a byte.
+        const { assert!(W * 8 <= u8::MAX as usize) };
+
+        /// Counts the bits of each half of a byte by a table in a register. The counts of all planes
+        /// are added up in bytes, and only then for each word. Positions are written as by
+        /// [`avx512`], so that no branch depends on which bitmaps are near.
+        #[target_feature(enable = "avx2,popcnt")]
+        fn run<const W: usize>(
+            probe: &[u64; W],
+            planes: &[&[u64]; W],
+            allowed: u32,
+            first: u32,
+            near: &mut Vec<u32>,
+        ) {
+            let count = super::length(planes);
+            near.reserve(count + super::IN_ADVANCE);
+            let mut found = near.len();
+            let bits_of = _mm256_setr_epi8(
+                0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3,
+                4,
+            );
+            let half = _mm256_set1_epi8(0x0f);
+            let most = _mm256_set1_epi64x(allowed.into());
+            let probes: [__m256i; W] = std::array::from_fn(|w| _mm256_set1_epi64x(probe[w] as i64));
+            let mut places = _mm_add_epi32(_mm_set1_epi32(first as i32), _mm_setr_epi32(0, 1, 2, 3));
+            let next = _mm_set1_epi32(LANES as i32);
+            let whole = count / LANES * LANES;
+            let mut at = 0;
+            while at < whole {
+                let mut bits = _mm256_setzero_si256();
+                for w in 0..W {
+                    // SAFETY: each plane has `count` words, and `at + LANES` is at most `count`.
+                    let words = unsafe { _mm256_loadu_si256(planes[w].as_ptr().add(at).cast()) };
+                    let differ = _mm256_xor_si256(probes[w], words);
+                    let low = _mm256_shuffle_epi8(bits_of, _mm256_and_si256(differ, half));
+                    let high =
+                        _mm256_shuffle_epi8(bits_of, _mm256_and_si256(_mm256_srli_epi16::<4>(differ), half));
+                    bits = _mm256_add_epi8(bits, _mm256_add_epi8(low, high));
+                }
+                let bits = _mm256_sad_epu8(bits, _mm256_setzero_si256());
+                let far = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(bits, most)));
+                let is_near = !far as usize & (PACKED.len() - 1);
+                // SAFETY: the row of the table has 16 bytes.
+                let order = unsafe { _mm_loadu_si128(PACKED[is_near].as_ptr().cast()) };
+                // SAFETY: no more positions were found than bitmaps were examined, which are fewer
+                // than `count`, and there is room for `count` positions and one more register.
+                unsafe {
+                    _mm_storeu_si128(near.as_mut_ptr().add(found).cast(), _mm_shuffle_epi8(places, order))
+                };
+                found += is_near.count_ones() as usize;
+                places = _mm_add_epi32(places, next);
+                at += LANES;
+            }
+            // SAFETY: this many positions were written, within the reserved memory.
+            unsafe { near.set_len(found) };
+            super::portable(
+                probe,
+                &planes.map(|plane| &plane[whole..count]),
+                allowed,
+                first + whole as u32,
+                near,
+            );
+        }
+        // SAFETY: the list of kernels offers this one only where the processor has the
+        // instructions.
         unsafe { run(probe, planes, allowed, first, near) }
     }
 
