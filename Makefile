@@ -35,7 +35,7 @@ test-packages: ## install and remove the Debian package in a clean root, build f
 bench: ## compare with peers
 	@scripts/bench.sh
 
-evaluate: ## make the tables and plots of docs/evaluation (NEARDUP_DATA=folder of labelled corpora)
+evaluate: ## make the tables and plots of evaluation/pages (NEARDUP_DATA=folder of labelled corpora)
 	@scripts/evaluate.sh
 
 deb: ## make the Debian package for that PostgreSQL, in target/packages

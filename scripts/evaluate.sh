@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the tables and plots of docs/evaluation/ from the corpora in the folder NEARDUP_DATA: each
+# Makes the tables and plots of evaluation/pages/ from the corpora in the folder NEARDUP_DATA: each
 # evaluation is a program evaluate_NAME of the package in evaluation, whose output goes between the
 # marks <!-- NAME --> and <!-- /NAME --> of one of these pages, with a line that says where it was made,
 # and whose plots go beside it. Without names, all that the pages have marks for.
@@ -12,7 +12,7 @@ set -euo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$project"
 
-pages=(docs/evaluation/*.md)
+pages=(evaluation/pages/*.md)
 data=${NEARDUP_DATA:-}
 programs=${CARGO_TARGET_DIR:-target}/release
 if [[ $# -eq 0 ]]; then
@@ -60,7 +60,7 @@ one() {
 step 'compiling (some minutes the first time)' "${build[@]}" >&2
 made=f
 if [[ ! -d $data ]]; then
-    echo "== no corpora: NEARDUP_DATA is \"$data\", which is no folder. docs/evaluation/data.md says which corpora go there,"
+    echo "== no corpora: NEARDUP_DATA is \"$data\", which is no folder. evaluation/pages/data.md says which corpora go there,"
     echo '   where they are from, and how to build them. This run is on made texts: its tables, in target/evaluation,'
     echo '   show that the programs work, and say nothing of texts that people wrote.'
     made=t data=$work/corpora

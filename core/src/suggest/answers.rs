@@ -12,7 +12,7 @@
 //! have the same variance if they were drawn from all pairs alike (Kish, *Survey sampling*, 1965,
 //! section 8.2). A threshold is chosen by the same answers as its interval is made of, so intervals
 //! are those of 97.5 %: after the choice they hold the true value in 95 of 100 cases or more
-//! (docs/evaluation/suggest.md). That of recall combines the intervals of the duplicates above and
+//! (evaluation/pages/suggest.md). That of recall combines the intervals of the duplicates above and
 //! below the threshold (Zou and Donner, *Construction of confidence limits about effect measures*,
 //! 2008).
 

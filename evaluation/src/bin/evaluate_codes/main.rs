@@ -1,5 +1,5 @@
 //! The tables of Guo et al. (feature codes, section IV) on reprinted pages and on other corpora,
-//! and the time of elimination: the tables and plots `codes` of docs/evaluation/codes.md, printed,
+//! and the time of elimination: the tables and plots `codes` of evaluation/pages/codes.md, printed,
 //! and written to FOLDER.
 //!
 //!     cargo run --release -p neardup-evaluation --bin evaluate_codes -- DATA FOLDER

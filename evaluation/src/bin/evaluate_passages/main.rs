@@ -1,5 +1,5 @@
 //! The experiments of Zhang, Zhang, Yu and Huang (SIGIR 2010) on planted passages, news and pages
-//! of sites: the tables and plots `passages` of docs/evaluation/passages.md, printed, and written
+//! of sites: the tables and plots `passages` of evaluation/pages/passages.md, printed, and written
 //! to FOLDER.
 //!
 //!     cargo run --release -p neardup-evaluation --bin evaluate_passages -- DATA FOLDER [PAGES]

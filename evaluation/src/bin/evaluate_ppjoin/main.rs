@@ -1,5 +1,5 @@
 //! The experiments of section 7 of Xiao, Wang, Lin and Yu (WWW 2008) on other corpora: the tables
-//! and plots `ppjoin` of docs/evaluation/ppjoin.md, printed, and written to FOLDER.
+//! and plots `ppjoin` of evaluation/pages/ppjoin.md, printed, and written to FOLDER.
 //!
 //!     cargo run --release -p neardup-evaluation --bin evaluate_ppjoin -- DATA FOLDER
 //!

@@ -1,6 +1,6 @@
 //! How good suggestions of a method and a threshold are: without labels by the F1 of what they
 //! find, with labels by whether the true precision lies inside the interval. The tables of
-//! docs/evaluation/suggest.md, printed.
+//! evaluation/pages/suggest.md, printed.
 //!
 //!     cargo run --release -p neardup-evaluation --bin evaluate_suggest -- DATA FOLDER
 

@@ -1,5 +1,5 @@
 //! The experiments of Huang, Wang and Li (CIKM 2008) on corpora with labels and on pages of sites:
-//! the tables and plots `tlcs` of docs/evaluation/tlcs.md, printed, and written to FOLDER.
+//! the tables and plots `tlcs` of evaluation/pages/tlcs.md, printed, and written to FOLDER.
 //!
 //!     cargo run --release -p neardup-evaluation --bin evaluate_tlcs -- DATA FOLDER [PAGES]
 

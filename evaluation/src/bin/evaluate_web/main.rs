@@ -1,5 +1,5 @@
 //! How well shingling, simhash and their combination tell near duplicates among web pages: the
-//! tables and plots `web` of docs/evaluation/web.md, printed, and written to FOLDER.
+//! tables and plots `web` of evaluation/pages/web.md, printed, and written to FOLDER.
 //!
 //!     cargo run --release -p neardup-evaluation --bin evaluate_web -- DATA FOLDER [PAGES]
 //!
