@@ -5,32 +5,32 @@
 -- Given
 SET client_min_messages = warning;
 
--- 1. README.md, docs/operations/compose.md
+-- 1. README.md, docs/installing.md
 CREATE SCHEMA neardup;
 
--- 2. docs/operations/compose.md
+-- 2. docs/installing.md
 CREATE EXTENSION neardup SCHEMA neardup;
 
--- 3. docs/operations/compose.md
+-- 3. docs/installing.md
 GRANT USAGE ON SCHEMA neardup TO PUBLIC;
 
--- 4. docs/operations/compose.md
+-- 4. docs/installing.md
 SELECT format('ALTER DATABASE %I SET search_path = "$user", public, neardup', current_database()) \gexec
 SET search_path = "$user", public, neardup;
 
--- 5. docs/operations/compose.md
+-- 5. docs/installing.md
 CREATE TABLE docs (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body text);
 
--- 6. docs/operations/compose.md
+-- 6. docs/installing.md
 SELECT neardup_watch('docs', 0.8);
 
--- 7. docs/operations/compose.md
+-- 7. docs/installing.md
 CREATE EXTENSION pg_cron;
 
--- 8. docs/operations/compose.md
+-- 8. docs/installing.md
 SELECT cron.schedule('near duplicates of docs', '0 3 * * *', $$CALL neardup.neardup_refresh('public.docs')$$);
 
--- 9. docs/operations/compose.md
+-- 9. docs/installing.md
 INSERT INTO docs (body) VALUES ('The library is closed on public holidays.'), ('the library is closed on public holidays'), ('Soak the beans overnight.');
 
 -- Given

@@ -7,7 +7,7 @@ CREATE TABLE docs (id bigint PRIMARY KEY, body text);
 INSERT INTO docs SELECT i, 'Record ' || i / 2 || ' of the archive, as it was typed in again on day ' || i / 2 FROM generate_series(1, 100) i;
 CREATE ROLE analysts;
 
--- 1. README.md, docs/operations/dba.md
+-- 1. README.md, docs/README.md, docs/operations/dba.md
 CREATE SCHEMA tools;
 
 -- 2. docs/operations/dba.md

@@ -10,7 +10,7 @@ CREATE DATABASE managed_docs;
 CREATE TABLE posts (id uuid PRIMARY KEY, author text, body text);
 INSERT INTO posts SELECT md5(i::text)::uuid, 'a', 'Notice of the library, number ' || i / 2 || ': ' || md5((i / 2)::text) FROM generate_series(2, 101) i;
 
--- 1. README.md, docs/operations/managed-clouds.md
+-- 1. README.md, docs/README.md, docs/operations/managed-clouds.md
 CREATE PUBLICATION for_neardup FOR TABLE posts (id, body);
 
 -- 2. docs/operations/managed-clouds.md

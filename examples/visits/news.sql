@@ -9,7 +9,7 @@ SELECT i * 4 + p, (ARRAY['agency', 'herald', 'courier', 'post'])[p + 1], timesta
     || (SELECT string_agg(md5((i * 50 + j)::text), ' ') FROM generate_series(1, 25) j) || (ARRAY['.', '.', '. More soon.', '. Ask the mayor about it.'])[p + 1]
 FROM generate_series(0, 79) i, generate_series(0, 3) p WHERE p <= i % 4;
 
--- 1. README.md, docs/recipes/news.md
+-- 1. README.md, docs/README.md, docs/recipes/news.md
 CREATE EXTENSION neardup;
 
 -- 2. docs/recipes/news.md

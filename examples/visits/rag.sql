@@ -8,7 +8,7 @@ SELECT i, 'manual ' || i % 7, i % 3, 'To replace this part, ' || (SELECT string_
     || CASE WHEN i % 2 = 1 THEN ' slowly.' ELSE '.' END
 FROM generate_series(1, 400) i;
 
--- 1. README.md, docs/recipes/rag.md
+-- 1. README.md, docs/README.md, docs/recipes/rag.md
 CREATE EXTENSION neardup;
 
 -- 2. docs/recipes/rag.md

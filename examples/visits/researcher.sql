@@ -9,7 +9,7 @@ FROM generate_series(0, 199) i;
 CREATE TABLE labelled (left_id int, right_id int, PRIMARY KEY (left_id, right_id));
 INSERT INTO labelled SELECT i, i + 1 FROM generate_series(0, 198, 2) i;
 
--- 1. README.md, docs/recipes/measuring.md
+-- 1. README.md, docs/README.md, docs/recipes/measuring.md
 CREATE EXTENSION neardup;
 
 -- 2. docs/recipes/measuring.md

@@ -4,7 +4,7 @@
 -- Given
 \copy (SELECT i AS id, 'crawl' AS source, CASE WHEN i % 50 = 0 THEN '404' ELSE 'Page ' || (SELECT string_agg(md5((i / 2 * 100 + j)::text), ' ') FROM generate_series(1, 60) j) || CASE WHEN i % 2 = 1 THEN ' Print this page' ELSE '' END END AS body FROM generate_series(2, 401) i) TO 'corpus.csv' (FORMAT csv, HEADER)
 
--- 1. README.md, docs/recipes/training-corpus.md
+-- 1. README.md, docs/README.md, docs/recipes/training-corpus.md
 CREATE EXTENSION neardup;
 
 -- 2. docs/recipes/training-corpus.md

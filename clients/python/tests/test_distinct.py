@@ -63,7 +63,7 @@ def test_page_on_frameworks(
     with psycopg.connect(server.dsn, autocommit=True) as connection:
         connection.execute(f"ALTER DATABASE {database} RENAME TO rag".encode())
     names: dict[str, Any] = {"__name__": "page"}
-    page = Path(os.environ.get("NEARDUP_PROJECT", PROJECT)) / "docs/recipes/frameworks.md"
+    page = Path(os.environ.get("NEARDUP_PROJECT", PROJECT)) / "docs/recipes/rag.md"
     blocks = [block for block in BLOCK.findall(page.read_text()) if block[0] == "python"]
     for language, code, expected in blocks:
         assert run(language, code, expected, names)

@@ -55,7 +55,7 @@ def run(language: str, code: str, expected: str, names: dict[str, Any]) -> bool:
 @pytest.mark.skipif(not (PROJECT / "packaging").exists(), reason="not in the repository of the extension")
 def test_compose_file() -> None:
     """The page shows the files, and what the file of Compose refers to is there."""
-    folder, page = PROJECT / "packaging/compose", (PROJECT / "docs/operations/compose.md").read_text()
+    folder, page = PROJECT / "packaging/compose", (PROJECT / "docs/installing.md").read_text()
     for file in (folder / "compose.yaml", *sorted((folder / "init").iterdir())):
         assert f"\n{file.read_text()}```\n" in page, file
     read = yaml.safe_load((folder / "compose.yaml").read_text())

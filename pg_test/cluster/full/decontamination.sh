@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Test items planted in a corpus in the ways of docs/recipes/decontamination.md, and how many of them each search of that page
+# Test items planted in a corpus in the ways of docs/recipes/training-corpus.md, and how many of them each search of that page
 # finds: its tables must be what is printed here. The texts are made; with NEARDUP_DATA a corpus of news and one of plagiarism
 # are searched, too.
 set -euo pipefail
 source "$(dirname "$0")/../../../scripts/expect.sh"
 server_start
 export PGOPTIONS='-c client_min_messages=warning'
-page=$project/docs/recipes/decontamination.md
+page=$project/docs/recipes/training-corpus.md
 
 q <<'SQL'
 CREATE EXTENSION neardup;

@@ -95,5 +95,5 @@ while read -r file; do
     if [[ $file == docs/evaluation.md ]]; then continue; fi
     name=${file%.md}
     page "$file" "${name//[^a-z]/_}"
-done < <(cd "$project" && find README.md docs -name '*.md' | sort)
+done < <(cd "$project" && find README.md pg_test/mistakes.md docs -name '*.md' | sort)
 finish

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The mistakes of docs/operations/mistakes.md: readme.sh compares the messages; here each statement in a hint of ours runs, and
+# The mistakes of pg_test/mistakes.md: readme.sh compares the messages; here each statement in a hint of ours runs, and
 # each statement that the page gives instead.
 set -euo pipefail
 source "$(dirname "$0")/../../../scripts/expect.sh"
@@ -11,7 +11,7 @@ parts() {
         while (/```sql\n(.*?)```\n(?:```text\nERROR.*?```\n)?/sg) {
             my ($sql, $all) = ($1, $&);
             print $first++ ? ($all =~ /```text/ ? "M" : "I") : "S", $sql, "\0";
-        }' "$project/docs/operations/mistakes.md"
+        }' "$project/pg_test/mistakes.md"
 }
 # The statements in the hints of an output.
 hinted() {
