@@ -142,7 +142,7 @@ q -c 'DROP MATERIALIZED VIEW seen' -c 'DROP TABLE packed'
 
 # Where the pairs are: with the documents, if these are spread by their ids; and pairs in a schema that is on one node.
 seen=$(q -c "CALL near_duplicates_into('docs', 0.8, 'found', max_pairs => 100000)" 2>&1)
-# model METHOD ROW: the bytes that docs/scale-out.md says that a method, as JSON, moves, from what the functions for parts make of the
+# model METHOD ROW: the bytes that docs/design/scale-out.md says that a method, as JSON, moves, from what the functions for parts make of the
 # documents on one server, where ROW is what a row of a part has.
 model() {
     q -c 'SET search_path = public, neardup_internal' \

@@ -6,7 +6,7 @@
 //! and what it does for each pair of documents by N(N − 1) / s(s − 1). The processor seconds of the
 //! steps are measured on the sample. What is added for storing and moving rows is a constant for
 //! each row and each byte of the place, of a processor on which a million documents of 90 words
-//! take 14 seconds in one transaction (docs/scale-out.md).
+//! take 14 seconds in one transaction (benches/README.md, "Joins in parts").
 
 /// What the steps of a call did for a sample of the documents.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
