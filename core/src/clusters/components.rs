@@ -15,7 +15,7 @@ pub struct Components {
 impl Components {
     /// Starts with `vertices` sets of one vertex each.
     pub fn new(vertices: usize) -> Result<Self> {
-        let mut parent = memory::collect(0..vertices as u32, DOING)?;
+        let parent = memory::collect(0..vertices as u32, DOING)?;
         Ok(Self { parent, size: memory::filled(1, vertices, DOING)? })
     }
 

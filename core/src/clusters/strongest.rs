@@ -109,7 +109,7 @@ impl<'a, F: FnMut(Edge, [u32; 2]) -> Result<()>> StrongestWalk<'a, F> {
         executor: &'a dyn Executor,
         united: F,
     ) -> Result<Self> {
-        let mut open = memory::collect(0..equal.len() as u32, DOING)?;
+        let open = memory::collect(0..equal.len() as u32, DOING)?;
         let one_from = equal.each_group(|rows| rows.len() - 1)?;
         let tasks = BinaryHeap::new();
         Ok(Self {

@@ -183,8 +183,8 @@ pub fn distinct_in(
             (state.0, state.1)
         }
     };
-    let mut places = memory::collect(starts.iter().map(|&start: &usize| entries[start].place), DOING)?;
-    let mut lengths = memory::collect(starts.iter().map(|&start| entries[start].length), DOING)?;
+    let places = memory::collect(starts.iter().map(|&start: &usize| entries[start].place), DOING)?;
+    let lengths = memory::collect(starts.iter().map(|&start| entries[start].length), DOING)?;
     let split = starts.partition_point(|&start| !entries[start].right);
     memory::push(&mut starts, entries.len(), DOING)?;
     let left = members(&entries, &starts[..=split])?;

@@ -202,7 +202,7 @@ fn order(reading: &mut Reading<'_>, present: &[u32], texts: u64) -> Result<Order
             DOING,
         )?;
         by_weight.sort_unstable();
-        let mut weighed = memory::collect(by_weight.iter().map(|&(_, place)| rows[place as usize]), DOING)?;
+        let weighed = memory::collect(by_weight.iter().map(|&(_, place)| rows[place as usize]), DOING)?;
         rows = weighed;
     }
     let ranks = places(&rows)?;

@@ -61,12 +61,12 @@ fn portable<const W: usize>(
 mod x86 {
     use std::arch::x86_64::{
         __m256i, _mm_add_epi32, _mm_loadu_si128, _mm_set1_epi32, _mm_setr_epi32, _mm_shuffle_epi8,
-        _mm_storeu_si128, _mm256_add_epi8, _mm256_and_si256, _mm256_castsi256_pd, _mm256_cmpgt_epi64,
-        _mm256_loadu_si256, _mm256_movemask_pd, _mm256_sad_epu8, _mm256_set1_epi8, _mm256_set1_epi64x,
-        _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16, _mm256_xor_si256,
-        _mm512_add_epi32, _mm512_add_epi64, _mm512_cmple_epu64_mask, _mm512_maskz_compress_epi32,
-        _mm512_maskz_loadu_epi64, _mm512_popcnt_epi64, _mm512_set1_epi32, _mm512_set1_epi64,
-        _mm512_setr_epi32, _mm512_setzero_si512, _mm512_storeu_si512, _mm512_xor_si512,
+        _mm_storeu_si128, _mm256_add_epi8, _mm256_add_epi64, _mm256_and_si256, _mm256_castsi256_pd,
+        _mm256_cmpgt_epi64, _mm256_loadu_si256, _mm256_movemask_pd, _mm256_sad_epu8, _mm256_set1_epi8,
+        _mm256_set1_epi64x, _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16,
+        _mm256_xor_si256, _mm512_add_epi32, _mm512_add_epi64, _mm512_cmple_epu64_mask,
+        _mm512_maskz_compress_epi32, _mm512_maskz_loadu_epi64, _mm512_popcnt_epi64, _mm512_set1_epi32,
+        _mm512_set1_epi64, _mm512_setr_epi32, _mm512_setzero_si512, _mm512_storeu_si512, _mm512_xor_si512,
     };
 
     pub(super) fn popcnt<const W: usize>(
@@ -123,8 +123,9 @@ mod x86 {
         /// The number of words in a register, and of positions that are written at once.
         const LANES: usize = 4;
         const { assert!(super::IN_ADVANCE >= LANES) };
-        // The bits of a byte of all planes are counted in a byte.
-        const { assert!(W * 8 <= u8::MAX as usize) };
+        /// The differing bits of this many planes are counted in bytes.
+        const IN_BYTES: usize = 16;
+        const { assert!(8 * IN_BYTES <= u8::MAX as usize) };
 
         /// Counts the bits of each half of a byte by a table in a register. The counts of all planes
         /// are added up in bytes, and only then for each word. Positions are written as by
@@ -153,16 +154,19 @@ mod x86 {
             let mut at = 0;
             while at < whole {
                 let mut bits = _mm256_setzero_si256();
-                for w in 0..W {
-                    // SAFETY: each plane has `count` words, and `at + LANES` is at most `count`.
-                    let words = unsafe { _mm256_loadu_si256(planes[w].as_ptr().add(at).cast()) };
-                    let differ = _mm256_xor_si256(probes[w], words);
-                    let low = _mm256_shuffle_epi8(bits_of, _mm256_and_si256(differ, half));
-                    let high =
-                        _mm256_shuffle_epi8(bits_of, _mm256_and_si256(_mm256_srli_epi16::<4>(differ), half));
-                    bits = _mm256_add_epi8(bits, _mm256_add_epi8(low, high));
+                for first_plane in (0..W).step_by(IN_BYTES) {
+                    let mut counts = _mm256_setzero_si256();
+                    for w in first_plane..W.min(first_plane + IN_BYTES) {
+                        // SAFETY: each plane has `count` words, and `at + LANES` is at most `count`.
+                        let words = unsafe { _mm256_loadu_si256(planes[w].as_ptr().add(at).cast()) };
+                        let differ = _mm256_xor_si256(probes[w], words);
+                        let low = _mm256_shuffle_epi8(bits_of, _mm256_and_si256(differ, half));
+                        let high = _mm256_and_si256(_mm256_srli_epi16::<4>(differ), half);
+                        counts =
+                            _mm256_add_epi8(counts, _mm256_add_epi8(low, _mm256_shuffle_epi8(bits_of, high)));
+                    }
+                    bits = _mm256_add_epi64(bits, _mm256_sad_epu8(counts, _mm256_setzero_si256()));
                 }
-                let bits = _mm256_sad_epu8(bits, _mm256_setzero_si256());
                 let far = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(bits, most)));
                 let is_near = !far as usize & (PACKED.len() - 1);
                 // SAFETY: the row of the table has 16 bytes.

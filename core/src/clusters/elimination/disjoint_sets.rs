@@ -15,7 +15,7 @@ pub struct DisjointSets(
 impl DisjointSets {
     /// Starts with `numbers` sets of one number each.
     pub fn new(numbers: usize, doing: &'static str) -> Result<Self> {
-        let mut parents = memory::collect((0..numbers as u32).map(AtomicU32::new), doing)?;
+        let parents = memory::collect((0..numbers as u32).map(AtomicU32::new), doing)?;
         Ok(Self(parents))
     }
 

@@ -106,7 +106,7 @@ impl<'a, C: Codes + ?Sized> Elimination<'a, C> {
         }
         if matches!(state, EliminationStep::Done) {
             // All codes form one group.
-            let mut places = memory::collect(0..codes.len() as u32, DOING)?;
+            let places = memory::collect(0..codes.len() as u32, DOING)?;
             state = EliminationStep::Groups(CodeGroups::one(places));
         }
         Ok(Self { codes, threshold, budget, best, state })

@@ -98,7 +98,7 @@ fn add(sets: &mut Vec<u32>, set: u32) -> Result<bool> {
 
 impl<'a> PairSets<'a> {
     fn new(equal: &'a EqualRows, degrees: &'a Degrees, rank: &'a [u32]) -> Result<Self> {
-        let mut owner: Vec<u32> = memory::collect(0..rank.len() as u32, DOING)?;
+        let owner: Vec<u32> = memory::collect(0..rank.len() as u32, DOING)?;
         let mut order = memory::filled(0u32, rank.len(), DOING)?;
         owner.iter().zip(rank).for_each(|(&vertex, &rank)| order[rank as usize] = vertex);
         Ok(Self { equal, degrees, rank, order, done: 0, owner, members: Vec::new(), groups: BTreeMap::new() })

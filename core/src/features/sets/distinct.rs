@@ -97,7 +97,7 @@ impl DistinctSets {
         executor::sort_unstable_by(&mut keys, stop, &|a, b| {
             (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| self.content(a.2).cmp(self.content(b.2)))
         })?;
-        let mut order = memory::collect(keys.iter().map(|&(_, _, set)| set), DOING)?;
+        let order = memory::collect(keys.iter().map(|&(_, _, set)| set), DOING)?;
         drop(keys);
         let mut place = memory::filled(0u32, order.len(), DOING)?;
         order.iter().zip(0..).for_each(|(&set, at)| place[set as usize] = at);

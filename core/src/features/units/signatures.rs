@@ -139,7 +139,7 @@ impl Terms {
 
     /// Creates the terms without the words with these ascending hashes.
     pub fn all_but(hashes: impl ExactSizeIterator<Item = u64>) -> Result<Self> {
-        let mut all = memory::collect(hashes, DOING)?;
+        let all = memory::collect(hashes, DOING)?;
         Self::new(all, false)
     }
 
