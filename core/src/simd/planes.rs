@@ -288,11 +288,26 @@ mod tests {
         }
     }
 
+    /// Bitmaps that differ in all bits have the greatest counts in every byte.
+    fn all_bits_are_counted<const W: usize>() {
+        let plane = [u64::MAX; 21];
+        for (_, kernel) in runnable(kinds::<W>()) {
+            for (allowed, near) in [(64 * W as u32 - 1, 0), (64 * W as u32, 21)] {
+                let mut found = Vec::new();
+                kernel(&[0; W], &[&plane; W], allowed, 0, &mut found);
+                assert_eq!(found, (0..near).collect::<Vec<_>>(), "{W} words, {allowed} bits");
+            }
+        }
+    }
+
     #[test]
     fn all_kernels_agree() {
         near_says_what_counting_says::<1>();
         near_says_what_counting_says::<2>();
         near_says_what_counting_says::<4>();
         near_says_what_counting_says::<8>();
+        near_says_what_counting_says::<32>();
+        all_bits_are_counted::<8>();
+        all_bits_are_counted::<32>();
     }
 }
