@@ -29,7 +29,7 @@ use crate::memory;
 pub struct Stop {
     requested: AtomicBool,
     #[cfg(test)]
-    pub(crate) counted: crate::stops::Counted,
+    pub(crate) counted: crate::tests::stops::Counted,
 }
 
 impl Stop {

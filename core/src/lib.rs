@@ -349,7 +349,7 @@ pub mod html_report {
 #[path = "../tests/common/cases.rs"]
 mod cases;
 #[cfg(test)]
-mod stops;
+mod tests;
 // What unit tests share with those of tests/ names the crate.
 #[cfg(test)]
 extern crate self as neardup_core;

@@ -325,7 +325,7 @@ fn documents_named_are_there() {
         "sql",
         "tests",
         "benches",
-        "evaluation",
+        "evaluation/src",
         "scripts",
         "pg_test",
         "Cargo.toml",

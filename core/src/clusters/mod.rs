@@ -41,9 +41,9 @@ pub mod strongest;
 pub mod summary;
 
 #[cfg(test)]
-mod tests;
+mod equal_rows_tests;
 #[cfg(test)]
-mod tests_of_equal_rows;
+mod tests;
 
 /// The largest number of connected rows whose pairs are counted to choose representatives. Counting
 /// them takes a comparison of every two rows.

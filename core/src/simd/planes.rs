@@ -60,13 +60,14 @@ fn portable<const W: usize>(
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::{
-        __m256i, _mm_add_epi32, _mm_loadu_si128, _mm_set1_epi32, _mm_setr_epi32, _mm_shuffle_epi8,
-        _mm_storeu_si128, _mm256_add_epi8, _mm256_add_epi64, _mm256_and_si256, _mm256_castsi256_pd,
-        _mm256_cmpgt_epi64, _mm256_loadu_si256, _mm256_movemask_pd, _mm256_sad_epu8, _mm256_set1_epi8,
-        _mm256_set1_epi64x, _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16,
-        _mm256_xor_si256, _mm512_add_epi32, _mm512_add_epi64, _mm512_cmple_epu64_mask,
-        _mm512_maskz_compress_epi32, _mm512_maskz_loadu_epi64, _mm512_popcnt_epi64, _mm512_set1_epi32,
-        _mm512_set1_epi64, _mm512_setr_epi32, _mm512_setzero_si512, _mm512_storeu_si512, _mm512_xor_si512,
+        __m256i, _mm_add_epi32, _mm_loadu_si128, _mm_set1_epi32, _mm_setr_epi8, _mm_setr_epi32,
+        _mm_shuffle_epi8, _mm_storeu_si128, _mm256_add_epi8, _mm256_add_epi64, _mm256_and_si256,
+        _mm256_broadcastsi128_si256, _mm256_castsi256_pd, _mm256_cmpgt_epi64, _mm256_loadu_si256,
+        _mm256_movemask_pd, _mm256_sad_epu8, _mm256_set1_epi8, _mm256_set1_epi64x, _mm256_setzero_si256,
+        _mm256_shuffle_epi8, _mm256_srli_epi16, _mm256_xor_si256, _mm512_add_epi32, _mm512_add_epi64,
+        _mm512_cmple_epu64_mask, _mm512_maskz_compress_epi32, _mm512_maskz_loadu_epi64, _mm512_popcnt_epi64,
+        _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setr_epi32, _mm512_setzero_si512, _mm512_storeu_si512,
+        _mm512_xor_si512,
     };
 
     pub(super) fn popcnt<const W: usize>(
@@ -127,7 +128,7 @@ mod x86 {
         const IN_BYTES: usize = 16;
         const { assert!(8 * IN_BYTES <= u8::MAX as usize) };
 
-        /// Counts the bits of each half of a byte by a table in a register. The counts of all planes
+        /// Counts the bits of each half of a byte by a table in a register. The counts of planes
         /// are added up in bytes, and only then for each word. Positions are written as by
         /// [`avx512`], so that no branch depends on which bitmaps are near.
         #[target_feature(enable = "avx2,popcnt")]
@@ -141,10 +142,8 @@ mod x86 {
             let count = super::length(planes);
             near.reserve(count + super::IN_ADVANCE);
             let mut found = near.len();
-            let bits_of = _mm256_setr_epi8(
-                0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3,
-                4,
-            );
+            let bits_of = _mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
+            let bits_of = _mm256_broadcastsi128_si256(bits_of);
             let half = _mm256_set1_epi8(0x0f);
             let most = _mm256_set1_epi64x(allowed.into());
             let probes: [__m256i; W] = std::array::from_fn(|w| _mm256_set1_epi64x(probe[w] as i64));
@@ -157,7 +156,7 @@ mod x86 {
                 for first_plane in (0..W).step_by(IN_BYTES) {
                     let mut counts = _mm256_setzero_si256();
                     for w in first_plane..W.min(first_plane + IN_BYTES) {
-                        // SAFETY: each plane has `count` words, and `at + LANES` is at most `count`.
+                        // SAFETY: each plane has `count` words, `at + LANES` or more.
                         let words = unsafe { _mm256_loadu_si256(planes[w].as_ptr().add(at).cast()) };
                         let differ = _mm256_xor_si256(probes[w], words);
                         let low = _mm256_shuffle_epi8(bits_of, _mm256_and_si256(differ, half));

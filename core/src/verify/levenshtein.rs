@@ -285,7 +285,7 @@ impl Pattern {
 mod tests {
     use super::*;
     use crate::error::Error;
-    use crate::verify::edited_texts::edited;
+    use crate::tests::edited_texts::edited;
     use proptest::prelude::*;
 
     /// Fills in the table cell by cell, as in the definition.

@@ -34,6 +34,3 @@ pub mod shared_windows;
 pub mod text_start;
 pub mod tlcs;
 pub mod windows;
-
-#[cfg(test)]
-pub(crate) mod edited_texts;

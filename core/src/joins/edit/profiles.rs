@@ -327,8 +327,8 @@ mod tests {
     use super::*;
     use crate::executor::PlainThreads;
     use crate::features::texts::{TextCollector, distinct};
+    use crate::tests::edited_texts::edited;
     use crate::verify::edit::distance;
-    use crate::verify::edited_texts::edited;
     use proptest::prelude::*;
 
     proptest! {

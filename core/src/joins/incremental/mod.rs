@@ -23,7 +23,7 @@ pub mod partners;
 pub mod segment;
 
 #[cfg(test)]
-mod damaged;
+mod damaged_tests;
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! The bit-parallel algorithm and the one by diagonals against a filled table.
 
 use super::*;
-use crate::verify::edited_texts::{edited, of_script};
+use crate::tests::edited_texts::{edited, of_script};
 use proptest::prelude::*;
 
 /// Fills in the table cell by cell, as in the definition.

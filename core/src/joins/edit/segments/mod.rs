@@ -251,8 +251,8 @@ mod tests {
     use crate::executor::{PlainThreads, Stop};
     use crate::features::texts::{Distinct, TextCollector, distinct};
     use crate::hash::mix;
+    use crate::tests::edited_texts::edited;
     use crate::verify::edit::distance;
-    use crate::verify::edited_texts::edited;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 

@@ -24,7 +24,7 @@ use crate::storage::files::MemoryFiles;
 use crate::verify::measure::Measure;
 
 #[allow(unreachable_pub, reason = "tests of their own share it")]
-#[path = "../../tests/common/methods.rs"]
+#[path = "../../../tests/common/methods.rs"]
 mod list;
 mod of_leader;
 mod of_needed;

@@ -35,7 +35,7 @@ pub(crate) fn edited(longest: usize, edit: usize) -> impl Strategy<Value = (Vec<
 
 /// Returns the `n`th character of a script of few characters: ASCII, Chinese, emoji, and emoji that
 /// are joined to others and coloured, where each code point counts.
-pub(super) fn of_script(script: u8, n: u8) -> char {
+pub(crate) fn of_script(script: u8, n: u8) -> char {
     let choose = |characters: [char; 8]| characters[usize::from(n % 8)];
     match script {
         0 => choose(['a', 'b', 'c', ' ', '.', 'A', '\n', '0']),
