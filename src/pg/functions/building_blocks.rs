@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use pgrx::pg_sys::Datum;
 
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::checks;
 use crate::pg::server::encoding;
 use crate::pg::server::error::Result;
@@ -22,9 +22,9 @@ use neardup_core::verify::edit;
 use neardup_core::verify::measure::Measure;
 use neardup_core::verify::overlap::shared_at_least;
 
-sql_function! {
+sql_functions! {
     /// `words(text) → text[]`
-    neardup_words, pg_finfo_neardup_words, within Arguments, |call| {
+    neardup_words, within Arguments: |call| {
         let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
         let mut words = Strings::default();
         executor::one(executor_for(text.len()), &mut words, |words, stop| {
@@ -35,12 +35,10 @@ sql_function! {
             words = words.to_server()?;
         }
         text_array(&words)
-    }
-}
+    };
 
-sql_function! {
     /// `shingles(text, k, wrap) → bigint[]`
-    neardup_shingles, pg_finfo_neardup_shingles, within Arguments, |call| {
+    neardup_shingles, within Arguments: |call| {
         let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
         let shingle = checks::k(i64::from(call.need::<i32>(1, "k")?))?.into();
         let wrap = call.need(2, "wrap")?;
@@ -59,37 +57,28 @@ sql_function! {
             })
         })?;
         number_array(&shingles)
-    }
-}
+    };
 
-sql_function! {
     /// `jaccard(text, text, k) → float8`
-    neardup_jaccard, pg_finfo_neardup_jaccard, within Arguments, |call| measure(call, Measure::Jaccard, true)
-}
-sql_function! {
-    /// `cosine(text, text, k) → float8`
-    neardup_cosine, pg_finfo_neardup_cosine, within Arguments, |call| measure(call, Measure::Cosine, true)
-}
-sql_function! {
-    /// `dice(text, text, k) → float8`
-    neardup_dice, pg_finfo_neardup_dice, within Arguments, |call| measure(call, Measure::Dice, true)
-}
-sql_function! {
-    /// `overlap(text, text, k) → float8`
-    neardup_overlap, pg_finfo_neardup_overlap, within Arguments, |call| measure(call, Measure::Overlap, true)
-}
-sql_function! {
-    /// `resemblance(text, text, k) → float8`
-    neardup_resemblance, pg_finfo_neardup_resemblance, within Arguments, |call| measure(call, Measure::Jaccard, false)
-}
-sql_function! {
-    /// `containment(text, text, k) → float8`
-    neardup_containment, pg_finfo_neardup_containment, within Arguments, |call| measure(call, Measure::Containment, false)
-}
+    neardup_jaccard, within Arguments: |call| measure(call, Measure::Jaccard, true);
 
-sql_function! {
+    /// `cosine(text, text, k) → float8`
+    neardup_cosine, within Arguments: |call| measure(call, Measure::Cosine, true);
+
+    /// `dice(text, text, k) → float8`
+    neardup_dice, within Arguments: |call| measure(call, Measure::Dice, true);
+
+    /// `overlap(text, text, k) → float8`
+    neardup_overlap, within Arguments: |call| measure(call, Measure::Overlap, true);
+
+    /// `resemblance(text, text, k) → float8`
+    neardup_resemblance, within Arguments: |call| measure(call, Measure::Jaccard, false);
+
+    /// `containment(text, text, k) → float8`
+    neardup_containment, within Arguments: |call| measure(call, Measure::Containment, false);
+
     /// `edit_similarity(text, text) → float8`
-    neardup_edit_similarity, pg_finfo_neardup_edit_similarity, within Arguments, |call| {
+    neardup_edit_similarity, within Arguments: |call| {
         let Some([a, b]) = call.two_texts()? else { return Ok(call.give::<f64>(None)) };
         let mut found = (0, 0);
         // The cost of comparing two texts is proportional to the product of their lengths, and each
@@ -101,7 +90,7 @@ sql_function! {
         })?;
         let (distance, longer) = found;
         Ok(call.give(Some(edit::similarity(distance, longer))))
-    }
+    };
 }
 
 /// Computes a similarity measure of two texts. Repeated words count if `repeats` is true and single

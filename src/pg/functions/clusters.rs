@@ -15,7 +15,7 @@ use crate::pg::read::documents::Finished;
 use crate::pg::request::example::Example;
 use crate::pg::request::form::{self, Argument, FunctionForm, Named};
 use crate::pg::request::{ClusteringArguments, Request, such_as};
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::set_returning::{self, RowSource};
@@ -31,13 +31,12 @@ use neardup_core::executor::Executor as _;
 use neardup_core::methods::Grouping;
 use neardup_core::methods::account::milliseconds;
 
-sql_function! {
+sql_functions! {
     /// `near_duplicate_clusters(docs, threshold, …)`
-    neardup_near_duplicate_clusters, pg_finfo_neardup_near_duplicate_clusters, |call| answer(call, form::NEAR_DUPLICATE_CLUSTERS)
-}
-sql_function! {
+    neardup_near_duplicate_clusters: |call| answer(call, form::NEAR_DUPLICATE_CLUSTERS);
+
     /// `near_duplicate_clusters(docs, threshold, id_type, …)`
-    neardup_near_duplicate_clusters_typed, pg_finfo_neardup_near_duplicate_clusters_typed, |call| answer(call, form::NEAR_DUPLICATE_CLUSTERS.typed())
+    neardup_near_duplicate_clusters_typed: |call| answer(call, form::NEAR_DUPLICATE_CLUSTERS.typed());
 }
 
 fn answer(call: FunctionCall, form: FunctionForm) -> Result<Datum> {

@@ -10,7 +10,7 @@ use crate::pg::read::pairs::{AskedPairs, PairGraph};
 use crate::pg::request::ClusteringArguments;
 use crate::pg::request::example::{Example, literal, such_as};
 use crate::pg::request::form::{self, Argument, FunctionForm, Named};
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, RowSource};
 use crate::pg::server::temp_file::ServerFiles;
@@ -22,29 +22,24 @@ use neardup_core::memory;
 
 const DOING: &str = "reading pairs";
 
-sql_function! {
+sql_functions! {
     /// `clusters_of_pairs(pairs, max_cluster_size, clustering, thresholds)`
-    neardup_clusters_of_pairs, pg_finfo_neardup_clusters_of_pairs, |call| list(call, form::CLUSTERS_OF_PAIRS)
-}
-sql_function! {
+    neardup_clusters_of_pairs: |call| list(call, form::CLUSTERS_OF_PAIRS);
+
     /// `clusters_of_pairs(pairs, id_type, max_cluster_size, clustering, thresholds)`
-    neardup_clusters_of_pairs_typed, pg_finfo_neardup_clusters_of_pairs_typed, |call| list(call, form::CLUSTERS_OF_PAIRS.typed())
-}
-sql_function! {
+    neardup_clusters_of_pairs_typed: |call| list(call, form::CLUSTERS_OF_PAIRS.typed());
+
     /// `cluster_stats(pairs, max_cluster_size, clustering)`
-    neardup_cluster_stats, pg_finfo_neardup_cluster_stats, |call| describe(call, form::CLUSTER_STATS)
-}
-sql_function! {
+    neardup_cluster_stats: |call| describe(call, form::CLUSTER_STATS);
+
     /// `cluster_stats(pairs, id_type, max_cluster_size, clustering)`
-    neardup_cluster_stats_typed, pg_finfo_neardup_cluster_stats_typed, |call| describe(call, form::CLUSTER_STATS.typed())
-}
-sql_function! {
+    neardup_cluster_stats_typed: |call| describe(call, form::CLUSTER_STATS.typed());
+
     /// `cluster_links(pairs, links)`
-    neardup_cluster_links, pg_finfo_neardup_cluster_links, |call| weakest(call, form::CLUSTER_LINKS)
-}
-sql_function! {
+    neardup_cluster_links: |call| weakest(call, form::CLUSTER_LINKS);
+
     /// `cluster_links(pairs, id_type, links)`
-    neardup_cluster_links_typed, pg_finfo_neardup_cluster_links_typed, |call| weakest(call, form::CLUSTER_LINKS.typed())
+    neardup_cluster_links_typed: |call| weakest(call, form::CLUSTER_LINKS.typed());
 }
 
 /// Returns the example call that hints show.

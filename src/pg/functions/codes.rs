@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::values::text;
@@ -10,10 +10,10 @@ use neardup_core::executor;
 use neardup_core::features::codes::{CodeSpec, feature_code};
 use neardup_core::verify::repeatability::repeatability;
 
-sql_function! {
+sql_functions! {
     /// `feature_code(text, anchors, cut, unit_length, unit_share, paragraphs, ends, min_length,
     /// fallback) → text`
-    neardup_feature_code, pg_finfo_neardup_feature_code, within Arguments, |call| {
+    neardup_feature_code, within Arguments: |call| {
         let Some(body) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
         let spec = spec(call)?;
         let mut code = String::new();
@@ -22,27 +22,25 @@ sql_function! {
             Ok(())
         })?;
         text(&code)
-    }
-}
-sql_function! {
+    };
+
     /// `repeatability(container text, contained text) → float8`
-    neardup_repeatability, pg_finfo_neardup_repeatability, within Arguments, |call| {
+    neardup_repeatability, within Arguments: |call| {
         let found = match call.two_texts()? {
             Some(texts) => Some(of_texts(&texts)?),
             None => None,
         };
         Ok(call.give(found))
-    }
-}
-sql_function! {
+    };
+
     /// `code_repeatability(container text, contained text) → float8`
-    neardup_code_repeatability, pg_finfo_neardup_code_repeatability, within Arguments, |call| {
+    neardup_code_repeatability, within Arguments: |call| {
         let found = match call.two_texts()? {
             Some(codes) => Some(of_codes(&codes)?),
             None => None,
         };
         Ok(call.give(found))
-    }
+    };
 }
 
 /// Reads the parameters of feature codes from the arguments after the text.

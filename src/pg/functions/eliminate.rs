@@ -12,7 +12,7 @@ use crate::pg::read::ranks::read_ranks;
 use crate::pg::request::example::{did_you_mean, literal};
 use crate::pg::request::form::{self, Argument, FunctionForm, Named};
 use crate::pg::request::{Request, such_as};
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, RowSource};
 use crate::pg::server::temp_file::ServerFiles;
@@ -20,13 +20,12 @@ use neardup_core::clusters::leaders::{Leaders, leaders, rank_by};
 use neardup_core::clusters::needed::Purpose;
 use neardup_core::memory;
 
-sql_function! {
+sql_functions! {
     /// `eliminate(docs, threshold, …)`
-    neardup_eliminate, pg_finfo_neardup_eliminate, |call| answer(call, form::ELIMINATE)
-}
-sql_function! {
+    neardup_eliminate: |call| answer(call, form::ELIMINATE);
+
     /// `eliminate(docs, threshold, id_type, …)`
-    neardup_eliminate_typed, pg_finfo_neardup_eliminate_typed, |call| answer(call, form::ELIMINATE.typed())
+    neardup_eliminate_typed: |call| answer(call, form::ELIMINATE.typed());
 }
 
 fn answer(call: FunctionCall, form: FunctionForm) -> Result<Datum> {

@@ -14,7 +14,7 @@ use crate::pg::query::relation::Relation;
 use crate::pg::request::example::literal;
 use crate::pg::request::methods;
 use crate::pg::request::methods::sets::DEFAULT_THRESHOLD;
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::encoding::{self, c_string};
 use crate::pg::server::error::{Result, SqlError, catch};
 use crate::pg::server::executor::executor_for;
@@ -88,9 +88,9 @@ fn effort(a: &str, b: &str) -> usize {
     a.len() + b.len() + a.len().saturating_mul(b.len()) / 1024
 }
 
-sql_function! {
+sql_functions! {
     /// `explain_pair(a, b)`: returns the verdict of every method on two texts.
-    neardup_explain_pair, pg_finfo_neardup_explain_pair, within Arguments, |call| {
+    neardup_explain_pair, within Arguments: |call| {
         set_returning::answer(call, || {
             let mut explained = Vec::new();
             if let Some([a, b]) = call.two_texts()? {
@@ -109,26 +109,23 @@ sql_function! {
             }
             Ok(Explained { rows: explained.into_iter(), unknown: false })
         })
-    }
-}
+    };
 
-sql_function! {
     /// `explain_pair(minhash_sketch, minhash_sketch)`: returns the verdict of the method `minhash`
     /// on two stored sketches.
-    neardup_explain_pair_minhash, pg_finfo_neardup_explain_pair_minhash, within Arguments, |call| {
+    neardup_explain_pair_minhash, within Arguments: |call| {
         of_sketches(call, SketchKind::Minhash, |a, b| {
             StoredMinhash { threshold: DEFAULT_THRESHOLD }.of_sketches(&Minhash::parse(a)?, &Minhash::parse(b)?)
         })
-    }
-}
-sql_function! {
+    };
+
     /// `explain_pair(simhash_sketch, simhash_sketch)`: returns the verdict of the method `simhash`
     /// on two stored sketches.
-    neardup_explain_pair_simhash, pg_finfo_neardup_explain_pair_simhash, within Arguments, |call| {
+    neardup_explain_pair_simhash, within Arguments: |call| {
         of_sketches(call, SketchKind::Simhash, |a, b| {
             StoredSimhash { near: NearBits::Usual }.of_sketches(&Simhash::parse(a)?, &Simhash::parse(b)?)
         })
-    }
+    };
 }
 
 /// Returns a single row: the verdict of the method that compares sketches of the kind `kind`.
@@ -176,10 +173,10 @@ impl RowSource<3> for Explained {
     }
 }
 
-sql_function! {
+sql_functions! {
     /// `diff_html(a, b)`: shows two texts side by side, with the differences marked and a dot plot
     /// of their sentences.
-    neardup_diff_html, pg_finfo_neardup_diff_html, within Arguments, |call| {
+    neardup_diff_html, within Arguments: |call| {
         let Some([a, b]) = call.two_texts()? else { return Ok(call.give::<i32>(None)) };
         let mut html = String::new();
         executor::one(executor_for(a.len() + b.len()), &mut html, |html, stop| {
@@ -198,13 +195,11 @@ sql_function! {
             Ok(())
         })?;
         text(&html)
-    }
-}
+    };
 
-sql_function! {
     /// `explain_pair_text(a, b, width)`: formats the verdict of every method on two texts, and the
     /// words of the texts, as lines for a terminal.
-    neardup_explain_pair_text, pg_finfo_neardup_explain_pair_text, within Arguments, |call| {
+    neardup_explain_pair_text, within Arguments: |call| {
         let Some(([a, b], width)) = call.two_texts()?.zip(call.get::<i32>(2)) else {
             return Ok(call.give::<i32>(None));
         };
@@ -228,7 +223,7 @@ sql_function! {
             Ok(())
         })?;
         text(&shown)
-    }
+    };
 }
 
 /// Formats evidence as JSON, of which codes may have as many characters as the texts.
@@ -275,17 +270,16 @@ fn of_values(evidence: &Evidence) -> String {
     said.collect::<Vec<_>>().join(", ").chars().take(SHOWN).collect()
 }
 
-sql_function! {
+sql_functions! {
     /// `explain_pair(regclass, "any", "any")`
-    neardup_explain_pair_of_rows, pg_finfo_neardup_explain_pair_of_rows, |call| {
+    neardup_explain_pair_of_rows: |call| {
         Err(of_rows(call, "explain_pair", "* FROM ")?)
-    }
-}
-sql_function! {
+    };
+
     /// `diff_html(regclass, "any", "any")`
-    neardup_diff_html_of_rows, pg_finfo_neardup_diff_html_of_rows, |call| {
+    neardup_diff_html_of_rows: |call| {
         Err(of_rows(call, "diff_html", "")?)
-    }
+    };
 }
 
 /// Returns the error for a call of `name` with rows in place of texts. `before` is what stands

@@ -5,7 +5,7 @@ use pgrx::pg_sys::Datum;
 
 use super::spans::range;
 use crate::pg::request::methods::tlcs::centre;
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::set_returning::{self, RowSource};
@@ -16,26 +16,24 @@ use neardup_core::sketches::sentence::{self, SentenceSigner};
 use neardup_core::verify::lcs::{Lcs, LcsBounds, containment, resemblance, symbols};
 use neardup_core::verify::tlcs::{Comparer, Found, Parameters, SharedPart};
 
-sql_function! {
+sql_functions! {
     /// `lcs_length(text, text) → bigint`
-    neardup_lcs_length, pg_finfo_neardup_lcs_length, within Arguments, |call| {
+    neardup_lcs_length, within Arguments: |call| {
         let found = lcs(call)?.map(|(shared, ..)| shared as i64);
         Ok(call.give(found))
-    }
-}
-sql_function! {
+    };
+
     /// `lcs_resemblance(text, text) → float8`
-    neardup_lcs_resemblance, pg_finfo_neardup_lcs_resemblance, within Arguments, |call| {
+    neardup_lcs_resemblance, within Arguments: |call| {
         let found = lcs(call)?.map(|(shared, a, b)| resemblance(shared, a, b));
         Ok(call.give(found))
-    }
-}
-sql_function! {
+    };
+
     /// `lcs_containment(text, text) → float8`
-    neardup_lcs_containment, pg_finfo_neardup_lcs_containment, within Arguments, |call| {
+    neardup_lcs_containment, within Arguments: |call| {
         let found = lcs(call)?.map(|(shared, _, b)| containment(shared, b));
         Ok(call.give(found))
-    }
+    };
 }
 
 /// Returns the length of the longest common subsequence of the two arguments, and the lengths of
@@ -59,26 +57,24 @@ fn pair_executor(a: usize, b: usize) -> &'static dyn Executor {
     executor_for((a.saturating_mul(b) / 1024).max(a).max(b))
 }
 
-sql_function! {
+sql_functions! {
     /// `tlcs_resemblance(text, text, slope, window, first, centre, min_part) → float8`
-    neardup_tlcs_resemblance, pg_finfo_neardup_tlcs_resemblance, within Arguments, |call| {
+    neardup_tlcs_resemblance, within Arguments: |call| {
         let found = tlcs(call)?.map(|found| found.resemblance());
         Ok(call.give(found))
-    }
-}
-sql_function! {
+    };
+
     /// `tlcs_containment(text, text, slope, window, first, centre, min_part) → float8`
-    neardup_tlcs_containment, pg_finfo_neardup_tlcs_containment, within Arguments, |call| {
+    neardup_tlcs_containment, within Arguments: |call| {
         let found = tlcs(call)?.map(|found| found.containment());
         Ok(call.give(found))
-    }
-}
-sql_function! {
+    };
+
     /// `tlcs(text, text, slope, window, first, centre, min_part) → TABLE(left_span, right_span,
     /// length)`
-    neardup_tlcs, pg_finfo_neardup_tlcs, within Arguments, |call| {
+    neardup_tlcs, within Arguments: |call| {
         set_returning::answer(call, || Ok(SharedPartRows(tlcs(call)?.map(|found| found.parts).unwrap_or_default().into_iter())))
-    }
+    };
 }
 
 /// Compares the texts in the first two arguments with the parameters in the arguments after them.
@@ -119,9 +115,9 @@ impl RowSource<3> for SharedPartRows {
     }
 }
 
-sql_function! {
+sql_functions! {
     /// `sentence_signatures(text, m, n, s, min_width) → uuid[]`
-    neardup_sentence_signatures, pg_finfo_neardup_sentence_signatures, within Arguments, |call| {
+    neardup_sentence_signatures, within Arguments: |call| {
         let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
         let parameters = sentence::SignatureParameters {
             parts: call.whole(1, "m")?,
@@ -138,5 +134,5 @@ sql_function! {
             memory::extend(signatures, SentenceSigner::new(parameters)?.signatures(&text, stop)?, "signing sentences")
         })?;
         values::uuid_array(&signatures)
-    }
+    };
 }

@@ -12,7 +12,7 @@ use crate::pg::read::documents::Finished;
 use crate::pg::request::Request;
 use crate::pg::request::example::Example;
 use crate::pg::request::form::{self, FunctionForm};
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, RowSource};
 use neardup_core::clusters::leaders::Leaders;
@@ -21,21 +21,18 @@ use neardup_core::joins::pairs::{Pair, Pairs};
 use neardup_core::joins::{RecordJoin, SelfJoin};
 use neardup_core::methods::account::{Account, milliseconds};
 
-sql_function! {
+sql_functions! {
     /// `near_duplicates(docs, threshold, …)`
-    neardup_near_duplicates, pg_finfo_neardup_near_duplicates, |call| answer(call, form::NEAR_DUPLICATES)
-}
-sql_function! {
+    neardup_near_duplicates: |call| answer(call, form::NEAR_DUPLICATES);
+
     /// `near_duplicates(docs, threshold, id_type, …)`
-    neardup_near_duplicates_typed, pg_finfo_neardup_near_duplicates_typed, |call| answer(call, form::NEAR_DUPLICATES.typed())
-}
-sql_function! {
+    neardup_near_duplicates_typed: |call| answer(call, form::NEAR_DUPLICATES.typed());
+
     /// `near_duplicates_between(left, right, threshold, …)`
-    neardup_near_duplicates_between, pg_finfo_neardup_near_duplicates_between, |call| answer(call, form::NEAR_DUPLICATES_BETWEEN)
-}
-sql_function! {
+    neardup_near_duplicates_between: |call| answer(call, form::NEAR_DUPLICATES_BETWEEN);
+
     /// `near_duplicates_between(left, right, threshold, id_type, …)`
-    neardup_near_duplicates_between_typed, pg_finfo_neardup_near_duplicates_between_typed, |call| answer(call, form::NEAR_DUPLICATES_BETWEEN.typed())
+    neardup_near_duplicates_between_typed: |call| answer(call, form::NEAR_DUPLICATES_BETWEEN.typed());
 }
 
 /// The default of `max_pairs` for a call whose pairs the server stores before it uses them.

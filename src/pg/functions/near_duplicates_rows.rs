@@ -6,12 +6,12 @@
 
 use pgrx::pg_sys::{self, Datum, NodeTag};
 
-use crate::pg::server::call::sql_function;
+use crate::pg::server::call::sql_functions;
 use crate::pg::server::encoding::c_string;
 
-sql_function! {
+sql_functions! {
     /// `near_duplicates_rows(internal) → internal`
-    neardup_near_duplicates_rows, pg_finfo_neardup_near_duplicates_rows, |call| {
+    neardup_near_duplicates_rows: |call| {
         let Some(request) = call.datum(0) else { return Ok(call.give::<i32>(None)) };
         let node: *mut pg_sys::Node = request.cast_mut_ptr();
         // SAFETY: the planner's requests are nodes, and each has the structure that its tag names.
@@ -31,7 +31,7 @@ sql_function! {
             }
         };
         Ok(Datum::from(answer))
-    }
+    };
 }
 
 /// Returns the number of rows that a call returns for each row of the relation.

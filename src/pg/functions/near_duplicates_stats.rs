@@ -7,7 +7,7 @@ use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
 use crate::pg::request::example::Example;
-use crate::pg::server::call::sql_function;
+use crate::pg::server::call::sql_functions;
 use crate::pg::server::executor::worked;
 use crate::pg::server::own_schema::calls;
 use crate::pg::server::set_returning;
@@ -89,14 +89,14 @@ impl Drop for StoredAccount {
     }
 }
 
-sql_function! {
+sql_functions! {
     /// `near_duplicates_stats()`: returns one row, or no row if the current role has made no call.
-    neardup_near_duplicates_stats, pg_finfo_neardup_near_duplicates_stats, |call| {
+    neardup_near_duplicates_stats: |call| {
         // SAFETY: reads a variable of the session.
         let role = unsafe { pg_sys::GetUserId() };
         let last = LAST.with(|last| last.borrow().as_ref().filter(|(owner, _)| *owner == role).map(|(_, s)| s.clone()));
         set_returning::few(call, COLUMNS, last.map(|account| Ok(row(&account))))
-    }
+    };
 }
 
 const COLUMNS: [&str; 28] = [

@@ -6,7 +6,7 @@ use pgrx::pg_sys::Datum;
 use super::kept::with_kept;
 use super::text_arguments::{normalization, origin};
 use crate::pg::read::packed::{fetched, packed};
-use crate::pg::server::call::{FunctionCall, raw_bytes, sql_function};
+use crate::pg::server::call::{FunctionCall, raw_bytes, sql_functions};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
@@ -25,9 +25,9 @@ const MIN_RUN: i32 = 12;
 /// The greatest number of bytes of a stored text whose query is kept for the next call.
 const REMEMBERED: usize = 1 << 16;
 
-sql_function! {
+sql_functions! {
     /// `shared_run(text, min_run, tokenizer, normalization) → text_runs`
-    neardup_shared_run, pg_finfo_neardup_shared_run, within Arguments, |call| {
+    neardup_shared_run, within Arguments: |call| {
         let Some(text) = call.datum(0) else { return Ok(call.give::<i32>(None)) };
         let min_run = check_min_run(call.get::<i32>(1).unwrap_or(MIN_RUN).into()).map_err(|error| {
             SqlError::from(error).hint("Sixteen words in a row: shared_run('some text', 16)")
@@ -57,16 +57,13 @@ sql_function! {
         key.extend(min_run.to_le_bytes());
         key.extend([origin as u8, Normalization::number(form)]);
         with_kept(call, &key, |_| make(), |query| give(query))
-    }
-}
+    };
 
-sql_function! {
     /// `text_shares_run(text, text_runs) → bool`
-    neardup_text_shares_run, pg_finfo_neardup_text_shares_run, within Arguments, |call| shares(call, 0, 1)
-}
-sql_function! {
+    neardup_text_shares_run, within Arguments: |call| shares(call, 0, 1);
+
     /// `text_runs_shared(text_runs, text) → bool`
-    neardup_text_runs_shared, pg_finfo_neardup_text_runs_shared, within Arguments, |call| shares(call, 1, 0)
+    neardup_text_runs_shared, within Arguments: |call| shares(call, 1, 0);
 }
 
 fn shares(call: FunctionCall, value: usize, query: usize) -> Result<Datum> {

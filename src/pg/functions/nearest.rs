@@ -9,7 +9,7 @@ use super::near_duplicates_stats::StoredAccount;
 use crate::pg::read::documents::{Finished, ServerReading};
 use crate::pg::request::NearestRequest;
 use crate::pg::request::form::{self, FunctionForm};
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::interrupt_pending;
 use crate::pg::server::set_returning::{self, Put, RowSource};
@@ -17,13 +17,12 @@ use neardup_core::joins::nearest::rows::{NearestRow, NearestRows};
 use neardup_core::methods::account::milliseconds;
 use neardup_core::methods::nearest::search;
 
-sql_function! {
+sql_functions! {
     /// `nearest(docs, k, …)`
-    neardup_nearest, pg_finfo_neardup_nearest, |call| answer(call, form::NEAREST)
-}
-sql_function! {
+    neardup_nearest: |call| answer(call, form::NEAREST);
+
     /// `nearest(docs, k, id_type, …)`
-    neardup_nearest_typed, pg_finfo_neardup_nearest_typed, |call| answer(call, form::NEAREST.typed())
+    neardup_nearest_typed: |call| answer(call, form::NEAREST.typed());
 }
 
 fn answer(call: FunctionCall, form: FunctionForm) -> Result<Datum> {

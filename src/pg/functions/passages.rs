@@ -12,7 +12,7 @@ use crate::pg::read::documents::{Finished, ServerReading};
 use crate::pg::request::example::Example;
 use crate::pg::request::form::{self, FunctionForm};
 use crate::pg::request::{HtmlPages, PassageArguments, PassageRequest, RawArguments, such_as, wanted};
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::set_returning::{self, RowSource};
@@ -24,21 +24,18 @@ use neardup_core::methods::passages;
 use neardup_core::passages::search::Search;
 use neardup_core::passages::{Capped, Passage, between_documents};
 
-sql_function! {
+sql_functions! {
     /// `partial_duplicates(docs, threshold, …)`
-    neardup_partial_duplicates, pg_finfo_neardup_partial_duplicates, |call| answer(call, form::PARTIAL_DUPLICATES)
-}
-sql_function! {
+    neardup_partial_duplicates: |call| answer(call, form::PARTIAL_DUPLICATES);
+
     /// `partial_duplicates(docs, threshold, id_type, …)`
-    neardup_partial_duplicates_typed, pg_finfo_neardup_partial_duplicates_typed, |call| answer(call, form::PARTIAL_DUPLICATES.typed())
-}
-sql_function! {
+    neardup_partial_duplicates_typed: |call| answer(call, form::PARTIAL_DUPLICATES.typed());
+
     /// `partial_duplicates_between(left, right, threshold, …)`
-    neardup_partial_duplicates_between, pg_finfo_neardup_partial_duplicates_between, |call| answer(call, form::PARTIAL_DUPLICATES_BETWEEN)
-}
-sql_function! {
+    neardup_partial_duplicates_between: |call| answer(call, form::PARTIAL_DUPLICATES_BETWEEN);
+
     /// `partial_duplicates_between(left, right, threshold, id_type, …)`
-    neardup_partial_duplicates_between_typed, pg_finfo_neardup_partial_duplicates_between_typed, |call| answer(call, form::PARTIAL_DUPLICATES_BETWEEN.typed())
+    neardup_partial_duplicates_between_typed: |call| answer(call, form::PARTIAL_DUPLICATES_BETWEEN.typed());
 }
 
 /// The default of `max_passages` for a call whose passages the server stores before it uses them.
@@ -175,10 +172,10 @@ impl RowSource<8> for RunningSearch {
     }
 }
 
-sql_function! {
+sql_functions! {
     /// `shared_passages(a, b, threshold, options, features, min_sentences, extend, shingle,
     /// tokenizer)`: returns the passages that two texts share.
-    neardup_shared_passages, pg_finfo_neardup_shared_passages, within Arguments, |call| {
+    neardup_shared_passages, within Arguments: |call| {
         set_returning::answer(call, || {
             let mut example = Example::new("shared_passages", ["…".to_owned(), "…".to_owned()]);
             let given = RawArguments::new(form::SHARED_PASSAGES.bind(call))?;
@@ -205,7 +202,7 @@ sql_function! {
             }
             Ok(SharedPassageRows(found.into_iter()))
         })
-    }
+    };
 }
 
 /// The shared passages of two texts as rows.

@@ -3,15 +3,15 @@
 
 use pgrx::pg_sys::Datum;
 
-use crate::pg::server::call::sql_function;
+use crate::pg::server::call::sql_functions;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, RowSource};
 use neardup_core::joins::sketches::banding::Banding;
 use neardup_core::joins::sketches::presets;
 
-sql_function! {
+sql_functions! {
     /// `neardup_plan(threshold, recall, preset)`
-    neardup_plan, pg_finfo_neardup_plan, within Arguments, |call| {
+    neardup_plan, within Arguments: |call| {
         let hint = "For example: SELECT * FROM neardup_plan(0.8, 0.95);";
         let with_hint = |error: neardup_core::error::Error| SqlError::from(error).hint(hint);
         let threshold: f64 = call.get(0).unwrap_or(0.8);
@@ -24,7 +24,7 @@ sql_function! {
             None => Banding::for_recall(threshold, call.get(1).unwrap_or(0.95)).map_err(with_hint)?,
         };
         set_returning::all(call, DetectionCurve { plan, threshold, step: 0 })
-    }
+    };
 }
 
 /// The detection curve as rows, for similarities from 0.05 to 1.

@@ -12,7 +12,7 @@ use crate::pg::read::documents::{Finished, ServerReading};
 use crate::pg::request::example::Example;
 use crate::pg::request::form::{self, Argument, FunctionForm};
 use crate::pg::request::{RunsRequest, plain_tokenizer, such_as};
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::{BackendExecutor, executor_for};
 use crate::pg::server::set_returning::{self, RowSource};
@@ -33,21 +33,18 @@ use neardup_core::text::html;
 use neardup_core::text::spans::Span;
 use neardup_core::verify::shared_runs::SharedRuns;
 
-sql_function! {
+sql_functions! {
     /// `repeated_runs(docs, min_length, …)`
-    neardup_repeated_runs, pg_finfo_neardup_repeated_runs, |call| runs(call, form::REPEATED_RUNS)
-}
-sql_function! {
+    neardup_repeated_runs: |call| runs(call, form::REPEATED_RUNS);
+
     /// `repeated_runs(docs, min_length, id_type, …)`
-    neardup_repeated_runs_typed, pg_finfo_neardup_repeated_runs_typed, |call| runs(call, form::REPEATED_RUNS.typed())
-}
-sql_function! {
+    neardup_repeated_runs_typed: |call| runs(call, form::REPEATED_RUNS.typed());
+
     /// `cut_repeats(docs, min_length, …)`
-    neardup_cut_repeats, pg_finfo_neardup_cut_repeats, |call| cut(call, form::CUT_REPEATS)
-}
-sql_function! {
+    neardup_cut_repeats: |call| cut(call, form::CUT_REPEATS);
+
     /// `cut_repeats(docs, min_length, id_type, …)`
-    neardup_cut_repeats_typed, pg_finfo_neardup_cut_repeats_typed, |call| cut(call, form::CUT_REPEATS.typed())
+    neardup_cut_repeats_typed: |call| cut(call, form::CUT_REPEATS.typed());
 }
 
 fn runs(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
@@ -184,9 +181,9 @@ impl RowSource<4> for CutTextRows {
     }
 }
 
-sql_function! {
+sql_functions! {
     /// `shared_runs(a, b, min_run, tokenizer)`: returns the runs that two texts share.
-    neardup_shared_runs, pg_finfo_neardup_shared_runs, within Arguments, |call| {
+    neardup_shared_runs, within Arguments: |call| {
         set_returning::answer(call, || {
             let mut example = Example::new("shared_runs", ["…".to_owned(), "…".to_owned()]);
             example.threshold = Some(12.0);
@@ -209,7 +206,7 @@ sql_function! {
             }
             Ok(OfTwo { found, context: PgMemoryContexts::new("neardup: ranges") })
         })
-    }
+    };
 }
 
 /// The shared runs of two texts.

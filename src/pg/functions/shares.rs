@@ -4,7 +4,7 @@
 use pgrx::pg_sys::{self, Datum, NodeTag};
 
 use crate::pg::query::decode::elements;
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError, catch};
 use crate::pg::server::executor::executor_for;
 use neardup_core::executor;
@@ -14,23 +14,20 @@ use neardup_core::memory;
 /// catalog/pg_operator.dat.
 const OVERLAP: pg_sys::Oid = pg_sys::Oid::from_u32(2750);
 
-sql_function! {
+sql_functions! {
     /// `shares(bigint[], bigint[], r) → bool`
-    neardup_shares_numbers, pg_finfo_neardup_shares_numbers, within Arguments, |call| {
+    neardup_shares_numbers, within Arguments: |call| {
         shares(call, pg_sys::INT8OID, |element| element.value() as i64)
-    }
-}
-sql_function! {
+    };
+
     /// `shares(uuid[], uuid[], r) → bool`
-    neardup_shares_uuids, pg_finfo_neardup_shares_uuids, within Arguments, |call| {
+    neardup_shares_uuids, within Arguments: |call| {
         // SAFETY: an element of type uuid points to its 16 bytes.
         shares(call, pg_sys::UUIDOID, |element| unsafe { *element.cast_mut_ptr::<[u8; 16]>() })
-    }
-}
+    };
 
-sql_function! {
     /// `shares_support(internal) → internal`
-    neardup_shares_support, pg_finfo_neardup_shares_support, within Arguments, |call| {
+    neardup_shares_support, within Arguments: |call| {
         let Some(request) = call.datum(0) else { return Ok(call.give::<i32>(None)) };
         let node: *mut pg_sys::Node = request.cast_mut_ptr();
         // SAFETY: the planner's requests are nodes, and each has the structure that its tag names.
@@ -42,7 +39,7 @@ sql_function! {
             }
         };
         Ok(answer.into())
-    }
+    };
 }
 
 fn shares<T: Ord + Send>(call: FunctionCall, element: pg_sys::Oid, read: fn(Datum) -> T) -> Result<Datum> {

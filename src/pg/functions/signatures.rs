@@ -5,7 +5,7 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 
 use crate::pg::query::decode::{ColumnContent, decode, elements};
 use crate::pg::request::example::literal;
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::values::number_array;
@@ -20,9 +20,9 @@ use neardup_core::text::words::{WordScratch, for_each_word};
 
 const DOING: &str = "reading terms";
 
-sql_function! {
+sql_functions! {
     /// `spotsigs(text, antecedents, chain, distance) → bigint[]`
-    neardup_spotsigs, pg_finfo_neardup_spotsigs, within Arguments, |call| {
+    neardup_spotsigs, within Arguments: |call| {
         let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
         let antecedents = match strings(call, 1)? {
             Some(listed) => Antecedents::Listed(listed),
@@ -37,11 +37,10 @@ sql_function! {
             spots.of_text(&text, signatures, stop)
         })?;
         number_array(&signatures)
-    }
-}
-sql_function! {
+    };
+
     /// `imatch(text, terms, document_counts, documents, lo, hi) → bigint[]`
-    neardup_imatch, pg_finfo_neardup_imatch, within Arguments, |call| {
+    neardup_imatch, within Arguments: |call| {
         let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
         let hint = "For example: SELECT imatch(body, terms => ARRAY['the', 'of'], document_counts => ARRAY[98, 95], \
                     documents => 100, lo => 0.1, hi => 1);";
@@ -58,7 +57,7 @@ sql_function! {
             maker.make(&text, &mut SignatureScratch::default(), signatures, stop).map(|_| ())
         })?;
         number_array(&signatures)
-    }
+    };
 }
 
 /// Returns the terms and document counts of a call: hashes of words, and for each hash the number

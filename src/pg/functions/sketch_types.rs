@@ -8,7 +8,7 @@ use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgSqlErrorCode, check_for_interrupts};
 
 use super::near::refused;
-use crate::pg::server::call::{FunctionCall, sql_function, varlena_bytes};
+use crate::pg::server::call::{FunctionCall, sql_functions, varlena_bytes};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
@@ -109,83 +109,65 @@ const TEXT_RUNS: TypeForm = TypeForm {
 const TEXT_RUNS_IN_PLANS: TypeForm =
     TypeForm { to_text: |bytes, stop| RunQuery::parse(bytes)?.short(stop), ..TEXT_RUNS };
 
-sql_function! {
+sql_functions! {
     /// `minhash_sketch_in(cstring) → minhash_sketch`
-    neardup_minhash_sketch_in, pg_finfo_neardup_minhash_sketch_in, |call| input(call, &MINHASH_SKETCH)
-}
-sql_function! {
+    neardup_minhash_sketch_in: |call| input(call, &MINHASH_SKETCH);
+
     /// `minhash_sketch_out(minhash_sketch) → cstring`
-    neardup_minhash_sketch_out, pg_finfo_neardup_minhash_sketch_out, |call| output(call, &MINHASH_SKETCH)
-}
-sql_function! {
+    neardup_minhash_sketch_out: |call| output(call, &MINHASH_SKETCH);
+
     /// `minhash_sketch_recv(internal) → minhash_sketch`
-    neardup_minhash_sketch_recv, pg_finfo_neardup_minhash_sketch_recv, |call| receive(call, &MINHASH_SKETCH)
-}
-sql_function! {
+    neardup_minhash_sketch_recv: |call| receive(call, &MINHASH_SKETCH);
+
     /// `simhash_sketch_in(cstring) → simhash_sketch`
-    neardup_simhash_sketch_in, pg_finfo_neardup_simhash_sketch_in, |call| input(call, &SIMHASH_SKETCH)
-}
-sql_function! {
+    neardup_simhash_sketch_in: |call| input(call, &SIMHASH_SKETCH);
+
     /// `simhash_sketch_out(simhash_sketch) → cstring`
-    neardup_simhash_sketch_out, pg_finfo_neardup_simhash_sketch_out, |call| output(call, &SIMHASH_SKETCH)
-}
-sql_function! {
+    neardup_simhash_sketch_out: |call| output(call, &SIMHASH_SKETCH);
+
     /// `simhash_sketch_recv(internal) → simhash_sketch`
-    neardup_simhash_sketch_recv, pg_finfo_neardup_simhash_sketch_recv, |call| receive(call, &SIMHASH_SKETCH)
-}
-sql_function! {
+    neardup_simhash_sketch_recv: |call| receive(call, &SIMHASH_SKETCH);
+
     /// `minhash_ball_in(cstring) → minhash_ball`
-    neardup_minhash_ball_in, pg_finfo_neardup_minhash_ball_in, |call| input(call, &MINHASH_BALL)
-}
-sql_function! {
+    neardup_minhash_ball_in: |call| input(call, &MINHASH_BALL);
+
     /// `minhash_ball_out(minhash_ball) → cstring`
-    neardup_minhash_ball_out, pg_finfo_neardup_minhash_ball_out, |call| output(call, &MINHASH_BALL)
-}
-sql_function! {
+    neardup_minhash_ball_out: |call| output(call, &MINHASH_BALL);
+
     /// `minhash_ball_recv(internal) → minhash_ball`
-    neardup_minhash_ball_recv, pg_finfo_neardup_minhash_ball_recv, |call| receive(call, &MINHASH_BALL)
-}
-sql_function! {
+    neardup_minhash_ball_recv: |call| receive(call, &MINHASH_BALL);
+
     /// `simhash_ball_in(cstring) → simhash_ball`
-    neardup_simhash_ball_in, pg_finfo_neardup_simhash_ball_in, |call| input(call, &SIMHASH_BALL)
-}
-sql_function! {
+    neardup_simhash_ball_in: |call| input(call, &SIMHASH_BALL);
+
     /// `simhash_ball_out(simhash_ball) → cstring`
-    neardup_simhash_ball_out, pg_finfo_neardup_simhash_ball_out, |call| output(call, &SIMHASH_BALL)
-}
-sql_function! {
+    neardup_simhash_ball_out: |call| output(call, &SIMHASH_BALL);
+
     /// `simhash_ball_recv(internal) → simhash_ball`
-    neardup_simhash_ball_recv, pg_finfo_neardup_simhash_ball_recv, |call| receive(call, &SIMHASH_BALL)
-}
-sql_function! {
+    neardup_simhash_ball_recv: |call| receive(call, &SIMHASH_BALL);
+
     /// `text_ball_in(cstring) → text_ball`
-    neardup_text_ball_in, pg_finfo_neardup_text_ball_in, |call| ball_in_its_form(input(call, &TEXT_BALL)?)
-}
-sql_function! {
+    neardup_text_ball_in: |call| ball_in_its_form(input(call, &TEXT_BALL)?);
+
     /// `text_ball_out(text_ball) → cstring`
-    neardup_text_ball_out, pg_finfo_neardup_text_ball_out, |call| match explaining::conflict() {
+    neardup_text_ball_out: |call| match explaining::conflict() {
         Some(conflict) => refused(call, conflict, TEXT_BALL_IN_PLANS.to_text),
         None => output(call, if explaining::is_printing() { &TEXT_BALL_IN_PLANS } else { &TEXT_BALL })
-    }
-}
-sql_function! {
-    /// `text_ball_recv(internal) → text_ball`
-    neardup_text_ball_recv, pg_finfo_neardup_text_ball_recv, |call| ball_in_its_form(receive(call, &TEXT_BALL)?)
-}
+    };
 
-sql_function! {
+    /// `text_ball_recv(internal) → text_ball`
+    neardup_text_ball_recv: |call| ball_in_its_form(receive(call, &TEXT_BALL)?);
+
     /// `text_runs_in(cstring) → text_runs`
-    neardup_text_runs_in, pg_finfo_neardup_text_runs_in, |call| query_in_its_form(input(call, &TEXT_RUNS)?)
-}
-sql_function! {
+    neardup_text_runs_in: |call| query_in_its_form(input(call, &TEXT_RUNS)?);
+
     /// `text_runs_out(text_runs) → cstring`
-    neardup_text_runs_out, pg_finfo_neardup_text_runs_out, |call| {
+    neardup_text_runs_out: |call| {
         output(call, if explaining::is_printing() { &TEXT_RUNS_IN_PLANS } else { &TEXT_RUNS })
-    }
-}
-sql_function! {
+    };
+
     /// `text_runs_recv(internal) → text_runs`
-    neardup_text_runs_recv, pg_finfo_neardup_text_runs_recv, |call| query_in_its_form(receive(call, &TEXT_RUNS)?)
+    neardup_text_runs_recv: |call| query_in_its_form(receive(call, &TEXT_RUNS)?);
 }
 
 pub(super) fn input(call: FunctionCall, form: &TypeForm) -> Result<Datum> {

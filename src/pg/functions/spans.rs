@@ -6,7 +6,7 @@ use pgrx::PgSqlErrorCode;
 use pgrx::datum::Range;
 use pgrx::pg_sys::Datum;
 
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::set_returning::{self, RowSource};
@@ -17,22 +17,20 @@ use neardup_core::text::paragraphs::for_each_paragraph;
 use neardup_core::text::sentences::for_each_sentence;
 use neardup_core::text::spans::Span;
 
-sql_function! {
+sql_functions! {
     /// `sentences(text) → TABLE(no, span, sentence)`
-    neardup_sentences, pg_finfo_neardup_sentences, within Arguments, |call| {
+    neardup_sentences, within Arguments: |call| {
         set_returning::answer(call, || UnitRows::new(call, "sentence", |text, stop, units| {
             for_each_sentence(text, stop, |span| memory::push(units, span, DOING))
         }))
-    }
-}
+    };
 
-sql_function! {
     /// `paragraphs(text) → TABLE(no, span, paragraph)`
-    neardup_paragraphs, pg_finfo_neardup_paragraphs, within Arguments, |call| {
+    neardup_paragraphs, within Arguments: |call| {
         set_returning::answer(call, || UnitRows::new(call, "paragraph", |text, stop, units| {
             for_each_paragraph(text, stop, |span| memory::push(units, span, DOING))
         }))
-    }
+    };
 }
 
 const DOING: &str = "cutting a text into sentences";

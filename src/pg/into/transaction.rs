@@ -18,17 +18,17 @@ use crate::into::step::{CallStep, End, LoggedStage, RefusalReason, WorkingTable}
 use crate::pg::procedure::transaction::{self, Transaction};
 use crate::pg::query::as_user::{Extension, as_user};
 use crate::pg::server::activity;
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::settings;
 
-sql_function! {
+sql_functions! {
     /// `neardup_into_step(docs, threshold, options, arguments, began)`: does one transaction of a
     /// call that began at `began`; returns `more` or `done`.
-    neardup_into_step, pg_finfo_neardup_into_step, within ItsCalls, |call| {
+    neardup_into_step, within ItsCalls: |call| {
         let status = step(call)?;
         Ok(call.give(Some(status)))
-    }
+    };
 }
 
 fn step(call: FunctionCall) -> Result<&'static str> {

@@ -20,16 +20,16 @@ use crate::pg::query::as_user::{as_user, set};
 use crate::pg::query::moment::Moment;
 use crate::pg::request::example::literal;
 use crate::pg::server::activity::Activity;
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 
-sql_function! {
+sql_functions! {
     /// `neardup_refresh_step(docs, started, batch_rows)`: does one batch of a refresh and returns
     /// what to do next.
-    neardup_refresh_step, pg_finfo_neardup_refresh_step, within ItsCalls, |call| {
+    neardup_refresh_step, within ItsCalls: |call| {
         let status = step(call)?;
         Ok(call.give(Some(status)))
-    }
+    };
 }
 
 /// Does one batch of a refresh. Returns `more` if there is more to do, `done` if there is not, and

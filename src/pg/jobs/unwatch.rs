@@ -13,16 +13,16 @@ use crate::pg::procedure::table::{OpenedTable, Table};
 use crate::pg::query::as_user::{acts_for, as_user};
 use crate::pg::query::names::name_of;
 use crate::pg::query::subtransaction::apart;
-use crate::pg::server::call::sql_function;
+use crate::pg::server::call::sql_functions;
 use crate::pg::server::error::{Result, SqlError};
 
-sql_function! {
+sql_functions! {
     /// `neardup_unwatch(docs, keep_results)`: ends a job.
-    neardup_unwatch, pg_finfo_neardup_unwatch, within ItsCalls, |call| {
+    neardup_unwatch, within ItsCalls: |call| {
         let job = LockedRelation::from_call(call, "neardup_unwatch")?;
         job.unwatch(call.get::<bool>(1).unwrap_or(false))?;
         Ok(Datum::from(0))
-    }
+    };
 }
 
 impl LockedRelation {

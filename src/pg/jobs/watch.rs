@@ -20,17 +20,17 @@ use crate::pg::query::column::UserColumn;
 use crate::pg::query::names::{qualified_type, quote_identifier};
 use crate::pg::query::relation::Relation;
 use crate::pg::request::example::literal;
-use crate::pg::server::call::sql_function;
+use crate::pg::server::call::sql_functions;
 use crate::pg::server::encoding::{self, c_string};
 use crate::pg::server::error::{Result, SqlError};
 
-sql_function! {
+sql_functions! {
     /// `neardup_watch(docs, threshold, options, …)`: sets up a job.
-    neardup_watch, pg_finfo_neardup_watch, within ItsCalls, |call| {
+    neardup_watch, within ItsCalls: |call| {
         let job = LockedRelation::from_call(call, "neardup_watch")?;
         job.watch(Settings::of_arguments(call)?)?;
         Ok(Datum::from(0))
-    }
+    };
 }
 
 impl LockedRelation {

@@ -14,7 +14,7 @@ use pgrx::{PgSqlErrorCode, check_for_interrupts};
 
 use super::table::Table;
 use crate::pg::query::as_user::INTERNAL;
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::RowStore;
 
@@ -111,9 +111,9 @@ pub(crate) fn supplied(internal: &str, query: Option<&str>, columns: &str) -> St
     )
 }
 
-sql_function! {
+sql_functions! {
     /// `neardup_rows(query)`: returns the rows that the library supplies to the statement.
-    neardup_rows, pg_finfo_neardup_rows, |call| {
+    neardup_rows: |call| {
         let supplier: *mut Supplier<'_> = SUPPLIER.replace(ptr::null_mut()).cast();
         // SAFETY: null, or set by `supplying`, which waits for the statement; nothing else borrows
         // it, because the caller takes it out of the cell.
@@ -125,5 +125,5 @@ sql_function! {
         let mut store = RowStore::expected(call, supplier.columns)?;
         (supplier.supply)(call, &mut store)?;
         Ok(Datum::null())
-    }
+    };
 }

@@ -7,7 +7,7 @@ use super::ranks::ranks;
 use super::{EXAMPLE, method};
 use crate::pg::functions::sketches::document_of;
 use crate::pg::query::decode::ColumnContent;
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::set_returning::{self, RowSource};
@@ -33,27 +33,22 @@ fn carry(call: FunctionCall, kind: ColumnContent) -> Result<Datum> {
     values::bytea(&bytes, "a carried document")
 }
 
-sql_function! {
+sql_functions! {
     /// `neardup_part_document(text, site, method) → bytea`
-    neardup_part_document_text, pg_finfo_neardup_part_document_text, within Arguments, |call| carry(call, ColumnContent::Text)
-}
-sql_function! {
-    /// `neardup_part_document(text[], site, method) → bytea`
-    neardup_part_document_tokens, pg_finfo_neardup_part_document_tokens, within Arguments, |call| carry(call, ColumnContent::Tokens)
-}
-sql_function! {
-    /// `neardup_part_document(tsvector, site, method) → bytea`
-    neardup_part_document_lexemes, pg_finfo_neardup_part_document_lexemes, within Arguments, |call| carry(call, ColumnContent::Vector)
-}
-sql_function! {
-    /// `neardup_part_document(bigint[], site, method) → bytea`
-    neardup_part_document_numbers, pg_finfo_neardup_part_document_numbers, within Arguments, |call| carry(call, ColumnContent::Numbers)
-}
+    neardup_part_document_text, within Arguments: |call| carry(call, ColumnContent::Text);
 
-sql_function! {
+    /// `neardup_part_document(text[], site, method) → bytea`
+    neardup_part_document_tokens, within Arguments: |call| carry(call, ColumnContent::Tokens);
+
+    /// `neardup_part_document(tsvector, site, method) → bytea`
+    neardup_part_document_lexemes, within Arguments: |call| carry(call, ColumnContent::Vector);
+
+    /// `neardup_part_document(bigint[], site, method) → bytea`
+    neardup_part_document_numbers, within Arguments: |call| carry(call, ColumnContent::Numbers);
+
     /// `neardup_part_similarity(left, right, ranks, method) → float8`: NULL if the two documents
     /// are no pair.
-    neardup_part_similarity, pg_finfo_neardup_part_similarity, within Arguments, |call| {
+    neardup_part_similarity, within Arguments: |call| {
         let method = method(call, 3)?;
         let carrier = method.carrier()?;
         let Some((left, right)) = call.bytes(0).zip(call.bytes(1)) else { return Ok(call.give::<f64>(None)) };
@@ -69,17 +64,15 @@ sql_function! {
             Ok(())
         })?;
         Ok(call.give(similarity))
-    }
-}
+    };
 
-sql_function! {
     /// `neardup_part_rows(carried, ranks, method, parts)`: returns one row for each part.
-    neardup_part_rows, pg_finfo_neardup_part_rows, within Arguments, |call| {
+    neardup_part_rows, within Arguments: |call| {
         match of_document(call, 0)? {
             Some(rows) => set_returning::all(call, PartRows::new(rows)),
             None => Ok(call.give::<i32>(None)),
         }
-    }
+    };
 }
 
 /// Returns the rows of the carried document in argument `n`, by what was counted, the method and

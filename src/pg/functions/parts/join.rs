@@ -10,7 +10,7 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
 use super::{DOING, EXAMPLE, KnownMethod, document, method};
-use crate::pg::server::call::{FunctionCall, is_null, sql_function};
+use crate::pg::server::call::{FunctionCall, is_null, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::set_returning::{self, RowSource};
@@ -44,9 +44,9 @@ enum PartRowsState {
     Sets(Part<ServerFiles>),
 }
 
-sql_function! {
+sql_functions! {
     /// `neardup_part_join_step(internal, id, size, bitmap, prefix, method) → internal`
-    neardup_part_join_step, pg_finfo_neardup_part_join_step, within Arguments, |call| {
+    neardup_part_join_step, within Arguments: |call| {
         let (datum, state) = joined(call, 5)?;
         let id: i64 = call.need(1, "id")?;
         let prefix = call.bytes(4).ok_or_else(|| is_null("prefix"))?;
@@ -57,7 +57,7 @@ sql_function! {
         };
         state.add(id.cast_unsigned(), size, known, bitmap, prefix)?;
         Ok(datum)
-    }
+    };
 }
 
 /// Reads the size in argument `n` of a row that another query, with the last argument `internal`,
@@ -110,11 +110,11 @@ impl PartJoinState {
     }
 }
 
-sql_function! {
+sql_functions! {
     /// `neardup_part_join_result(internal, …) → bigint[]`
-    neardup_part_join_result, pg_finfo_neardup_part_join_result, within Arguments, |call| {
+    neardup_part_join_result, within Arguments: |call| {
         aggregate::result(call, |state: Option<PartJoinState>| state.map(|state| candidates(state.part)).transpose())
-    }
+    };
 }
 
 /// Returns the numbers of all candidates of a part, the lesser one of a pair first.
@@ -142,9 +142,9 @@ fn candidates(part: PartRowsState) -> Result<Datum> {
     number_array(&found)
 }
 
-sql_function! {
+sql_functions! {
     /// `neardup_part_candidates(bigint[]) → (left_id, right_id)`
-    neardup_part_candidates, pg_finfo_neardup_part_candidates, within Arguments, |call| {
+    neardup_part_candidates, within Arguments: |call| {
         let Some(array) = call.datum(0) else { return Ok(call.give::<i32>(None)) };
         // SAFETY: our SQL declares an array of bigints, which lives as long as the call.
         let ids = unsafe { numbers(pg_sys::pg_detoast_datum(array.cast_mut_ptr()).cast()) };
@@ -154,7 +154,7 @@ sql_function! {
             return Err(SqlError::parameter(message).hint(EXAMPLE));
         };
         set_returning::all(call, ListedCandidates(pairs))
-    }
+    };
 }
 
 /// Returns the numbers of an array where they are, or `None` if it can have NULL.
@@ -207,28 +207,25 @@ fn pack(call: FunctionCall, rows: Option<RowGroups>) -> Result<Datum> {
     Ok(datum)
 }
 
-sql_function! {
+sql_functions! {
     /// `neardup_part_pack_step(internal, n, carried, ranks, method, parts) → internal`
-    neardup_part_pack_step, pg_finfo_neardup_part_pack_step, within Arguments, |call| {
+    neardup_part_pack_step, within Arguments: |call| {
         pack(call, document::of_document(call, 2)?)
-    }
-}
-sql_function! {
+    };
+
     /// `neardup_part_pack_result(internal) → bytea[]`
-    neardup_part_pack_result, pg_finfo_neardup_part_pack_result, within Arguments, |call| {
+    neardup_part_pack_result, within Arguments: |call| {
         aggregate::result(call, |state: Option<PackState>| {
             state.map(|state| bytes_array(&state.packer.pieces()?)).transpose()
         })
-    }
-}
+    };
 
-sql_function! {
     /// `neardup_part_join_packed_step(internal, rows, method) → internal`
-    neardup_part_join_packed_step, pg_finfo_neardup_part_join_packed_step, within Arguments, |call| {
+    neardup_part_join_packed_step, within Arguments: |call| {
         let (datum, state) = joined(call, 2)?;
         add(call, |row| state.add(row.id, row.size, false, row.bitmap, row.shared))?;
         Ok(datum)
-    }
+    };
 }
 
 /// Calls `each` with the rows of the piece in argument 1. Ours are small, but anyone may pass one.

@@ -8,7 +8,7 @@ use pgrx::pg_sys::Datum;
 
 use super::{KnownMethod, method};
 use crate::pg::functions::passages::columns;
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use crate::pg::server::set_returning::{self, RowSource};
@@ -22,10 +22,10 @@ use neardup_core::passages::Passage;
 const BYTES: usize = 36;
 const DOING: &str = "storing passages";
 
-sql_function! {
+sql_functions! {
     /// `neardup_part_passages(left, right, ranks, method) → bytea`: NULL if the two documents
     /// share no passage.
-    neardup_part_passages, pg_finfo_neardup_part_passages, within Arguments, |call| {
+    neardup_part_passages, within Arguments: |call| {
         let method = method(call, 3)?;
         let passages = method.0.passages().ok_or_else(KnownMethod::is_whole)?;
         let Some((left, right)) = call.bytes(0).zip(call.bytes(1)) else { return Ok(call.give::<i32>(None)) };
@@ -42,7 +42,7 @@ sql_function! {
             [] => Ok(call.give::<i32>(None)),
             bytes => values::bytea(bytes, "a value of passages"),
         }
-    }
+    };
 }
 
 fn encode(passage: &Passage, bytes: &mut Vec<u8>) -> neardup_core::error::Result<()> {
@@ -75,11 +75,11 @@ fn decode(bytes: &[u8; BYTES]) -> Passage {
     }
 }
 
-sql_function! {
+sql_functions! {
     /// `neardup_part_passage_rows(passages)`: returns the rows of a value of passages.
-    neardup_part_passage_rows, pg_finfo_neardup_part_passage_rows, within Arguments, |call| {
+    neardup_part_passage_rows, within Arguments: |call| {
         set_returning::all(call, PassageRows::new(call)?)
-    }
+    };
 }
 
 /// The passages of a value as rows.

@@ -7,7 +7,7 @@ use pgrx::{PgMemoryContexts, pg_sys};
 
 use super::{DOING, KnownMethod, method};
 use crate::pg::server::aggregate;
-use crate::pg::server::call::{FunctionCall, is_on_disk, sql_function, varlena_bytes};
+use crate::pg::server::call::{FunctionCall, is_on_disk, sql_functions, varlena_bytes};
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::{BackendExecutor, executor_for};
 use crate::pg::server::settings;
@@ -40,9 +40,9 @@ enum RankState {
     Nothing,
 }
 
-sql_function! {
+sql_functions! {
     /// `neardup_part_ranks_step(internal, carried, method) → internal`
-    neardup_part_ranks_step, pg_finfo_neardup_part_ranks_step, within Arguments, |call| {
+    neardup_part_ranks_step, within Arguments: |call| {
         let method = method(call, 2)?;
         let carrier = method.carrier()?;
         let (datum, state) = aggregate::state(call, || {
@@ -78,11 +78,10 @@ sql_function! {
             }
         }
         Ok(datum)
-    }
-}
-sql_function! {
+    };
+
     /// `neardup_part_ranks_result(internal, …) → bytea`
-    neardup_part_ranks_result, pg_finfo_neardup_part_ranks_result, within Arguments, |call| {
+    neardup_part_ranks_result, within Arguments: |call| {
         aggregate::result(call, |state: Option<RankState>| {
             let bytes = match state.unwrap_or(RankState::Nothing) {
                 RankState::Nothing => Vec::new(),
@@ -93,7 +92,7 @@ sql_function! {
             };
             Ok(Some(values::bytea(&bytes, "an order of tokens")?))
         })
-    }
+    };
 }
 
 /// Returns the terms that do not count, as `LeftOut` of the core reads them.

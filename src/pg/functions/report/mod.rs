@@ -14,7 +14,7 @@ use self::documents::{ReportDocuments, with_room};
 use super::clusters::{GroupedRows, JoinGraph, how};
 use crate::pg::request::Request;
 use crate::pg::request::form::{self, FunctionForm};
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::own_schema::calls;
@@ -38,13 +38,12 @@ use neardup_core::report::pair::ShownDocument;
 use neardup_core::report::{facts::Facts, page::ReportPage};
 use neardup_core::runs::Unit;
 
-sql_function! {
+sql_functions! {
     /// `duplicates_report(docs, threshold, …)`
-    neardup_duplicates_report, pg_finfo_neardup_duplicates_report, |call| report(call, form::DUPLICATES_REPORT)
-}
-sql_function! {
+    neardup_duplicates_report: |call| report(call, form::DUPLICATES_REPORT);
+
     /// `duplicates_report(docs, threshold, id_type, …)`
-    neardup_duplicates_report_typed, pg_finfo_neardup_duplicates_report_typed, |call| report(call, form::DUPLICATES_REPORT.typed())
+    neardup_duplicates_report_typed: |call| report(call, form::DUPLICATES_REPORT.typed());
 }
 
 fn report(call: FunctionCall, form: FunctionForm) -> Result<Datum> {

@@ -12,7 +12,7 @@ use self::survey::Survey;
 use crate::pg::request::example::{Example, literal};
 use crate::pg::request::form::{Argument, Named, SUGGEST};
 use crate::pg::request::{Request, such_as};
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::own_schema::calls;
 use crate::pg::server::set_returning::{self, RowSource};
@@ -21,11 +21,11 @@ use neardup_core::suggest::advice::{Advice, advice, of_all};
 use neardup_core::suggest::answers::{Interval, ThresholdEstimate};
 use neardup_core::suggest::labelled::labelled;
 
-sql_function! {
+sql_functions! {
     /// `suggest(docs, id_column, text_column, sample, labels, min_precision)`
-    neardup_suggest, pg_finfo_neardup_suggest, |call| {
+    neardup_suggest: |call| {
         set_returning::answer(call, || Suggestions::new(call))
-    }
+    };
 }
 
 /// The advice as rows.

@@ -10,19 +10,18 @@ use crate::pg::query::names::equality;
 use crate::pg::read::source::DocumentSource;
 use crate::pg::request::form::{Argument, FunctionForm, SUGGEST_PAIRS};
 use crate::pg::request::{Request, such_as};
-use crate::pg::server::call::{FunctionCall, sql_function, varlena_bytes};
+use crate::pg::server::call::{FunctionCall, sql_functions, varlena_bytes};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, RowSource};
 use neardup_core::memory;
 use neardup_core::suggest::proposals::{Proposal, Proposals};
 
-sql_function! {
+sql_functions! {
     /// `suggest_pairs(docs, wanted, …)`
-    neardup_suggest_pairs, pg_finfo_neardup_suggest_pairs, |call| answer(call, SUGGEST_PAIRS)
-}
-sql_function! {
+    neardup_suggest_pairs: |call| answer(call, SUGGEST_PAIRS);
+
     /// `suggest_pairs(docs, wanted, id_type, …)`
-    neardup_suggest_pairs_typed, pg_finfo_neardup_suggest_pairs_typed, |call| answer(call, SUGGEST_PAIRS.typed())
+    neardup_suggest_pairs_typed: |call| answer(call, SUGGEST_PAIRS.typed());
 }
 
 const DOING: &str = "reading texts";

@@ -19,17 +19,17 @@ use crate::pg::procedure::session_lock::LockedShare;
 use crate::pg::procedure::table::{OpenedTable, Table};
 use crate::pg::query::as_user::{acts_for, as_user};
 use crate::pg::query::names::name_of;
-use crate::pg::server::call::{FunctionCall, is_null, sql_function};
+use crate::pg::server::call::{FunctionCall, is_null, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 
 const EXAMPLE: &str = "SELECT neardup_into_clean(run) FROM neardup_into_calls() WHERE status = 'left over';";
 
-sql_function! {
+sql_functions! {
     /// `neardup_into_clean(run)`: returns the number of tables that were dropped.
-    neardup_into_clean, pg_finfo_neardup_into_clean, within ItsCalls, |call| {
+    neardup_into_clean, within ItsCalls: |call| {
         let dropped = clean(call)?;
         Ok(call.give(Some(dropped)))
-    }
+    };
 }
 
 /// Drops the working tables of a call, and its log unless the call is finished.

@@ -18,21 +18,21 @@ use crate::pg::into::tables::own;
 use crate::pg::procedure::citus;
 use crate::pg::procedure::table::{OpenedTable, Patience, Table};
 use crate::pg::query::as_user::as_user;
-use crate::pg::server::call::sql_function;
+use crate::pg::server::call::sql_functions;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning;
 use crate::pg::server::values;
 
 const NAME: &str = "neardup_into_calls";
 
-sql_function! {
+sql_functions! {
     /// `neardup_into_calls()`
-    neardup_into_calls, pg_finfo_neardup_into_calls, |call| {
+    neardup_into_calls: |call| {
         // SAFETY: reads the state of the session.
         let caller = unsafe { pg_sys::GetUserId() };
         let runs = as_user(caller, || all(caller))?;
         set_returning::few(call, COLUMNS, runs.into_iter().map(CallOnNode::row))
-    }
+    };
 }
 
 /// The working tables of a call on one node that belong to one role. `parts` is the table of the

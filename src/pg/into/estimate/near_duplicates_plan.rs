@@ -14,16 +14,16 @@ use crate::pg::functions::sampled_method::{Planned, plan};
 use crate::pg::read::sample::CallSample;
 use crate::pg::request::form::{Argument, NEAR_DUPLICATES_PLAN, Named};
 use crate::pg::request::{Request, at_least_one, such_as};
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning;
 use crate::pg::server::values::text;
 
-sql_function! {
+sql_functions! {
     /// `near_duplicates_plan(docs, threshold, …)`
-    neardup_near_duplicates_plan, pg_finfo_neardup_near_duplicates_plan, |call| {
+    neardup_near_duplicates_plan: |call| {
         set_returning::few(call, COLUMNS, rows(call)?.into_iter().map(Ok))
-    }
+    };
 }
 
 const COLUMNS: [&str; 15] = [
