@@ -12,9 +12,9 @@ use super::near_duplicates_stats::{StoredAccount, tell_short, tell_weak};
 use crate::pg::query::ids::RowIds;
 use crate::pg::query::relation::Relation;
 use crate::pg::read::documents::Finished;
-use crate::pg::request::example::Example;
-use crate::pg::request::form::{self, Argument, FunctionForm, Named};
-use crate::pg::request::{ClusteringArguments, Request, such_as};
+use crate::pg::request::example::{Example, named};
+use crate::pg::request::form::{Argument, NEAR_DUPLICATE_CLUSTERS, Named};
+use crate::pg::request::{ClusteringArguments, Request};
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::BackendExecutor;
@@ -33,16 +33,14 @@ use neardup_core::methods::account::milliseconds;
 
 sql_functions! {
     /// `near_duplicate_clusters(docs, threshold, …)`
-    neardup_near_duplicate_clusters: |call| answer(call, form::NEAR_DUPLICATE_CLUSTERS);
-
-    /// `near_duplicate_clusters(docs, threshold, id_type, …)`
-    neardup_near_duplicate_clusters_typed: |call| answer(call, form::NEAR_DUPLICATE_CLUSTERS.typed());
+    neardup_near_duplicate_clusters: answer;
 }
 
-fn answer(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
+fn answer(call: FunctionCall) -> Result<Datum> {
     set_returning::answer(call, || {
-        let request = Request::new(call, form)?;
-        let how = how(form.bind(call), &request.example)?;
+        let given = NEAR_DUPLICATE_CLUSTERS.bind(call);
+        let request = Request::new(given)?;
+        let how = how(given, &request.example)?;
         if let Some(grouping) = how.grouping(&request) {
             let GroupedRows { ids, order, clusters } = GroupedRows::new(&request, grouping)?;
             return Ok(MemberRows::new(ids, order, clusters));
@@ -97,11 +95,7 @@ impl GroupedRows {
             None => None,
             Some(name) => {
                 let relation = Relation::open(request.left.oid)?;
-                let column = relation.named(name, "weight").map_err(|error| {
-                    let columns = relation.column_names();
-                    error.hint(format!("{} Columns: {columns}.", such_as(&request.example)))
-                })?;
-                Some(format!("d.{}", column.quoted()?))
+                Some(format!("d.{}", named(&relation, name, "weight", &request.example)?.quoted()?))
             }
         };
         let mut reading = request.reading();

@@ -9,7 +9,7 @@ use crate::pg::query::names::type_name;
 use crate::pg::read::pairs::{AskedPairs, PairGraph};
 use crate::pg::request::ClusteringArguments;
 use crate::pg::request::example::{Example, literal, such_as};
-use crate::pg::request::form::{self, Argument, FunctionForm, Named};
+use crate::pg::request::form::{Argument, CLUSTER_LINKS, CLUSTER_STATS, CLUSTERS_OF_PAIRS, Named};
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, RowSource};
@@ -24,27 +24,19 @@ const DOING: &str = "reading pairs";
 
 sql_functions! {
     /// `clusters_of_pairs(pairs, max_cluster_size, clustering, thresholds)`
-    neardup_clusters_of_pairs: |call| list(call, form::CLUSTERS_OF_PAIRS);
-
-    /// `clusters_of_pairs(pairs, id_type, max_cluster_size, clustering, thresholds)`
-    neardup_clusters_of_pairs_typed: |call| list(call, form::CLUSTERS_OF_PAIRS.typed());
+    neardup_clusters_of_pairs: list;
 
     /// `cluster_stats(pairs, max_cluster_size, clustering)`
-    neardup_cluster_stats: |call| describe(call, form::CLUSTER_STATS);
-
-    /// `cluster_stats(pairs, id_type, max_cluster_size, clustering)`
-    neardup_cluster_stats_typed: |call| describe(call, form::CLUSTER_STATS.typed());
+    neardup_cluster_stats: describe;
 
     /// `cluster_links(pairs, links)`
-    neardup_cluster_links: |call| weakest(call, form::CLUSTER_LINKS);
-
-    /// `cluster_links(pairs, id_type, links)`
-    neardup_cluster_links_typed: |call| weakest(call, form::CLUSTER_LINKS.typed());
+    neardup_cluster_links: weakest;
 }
 
 /// Returns the example call that hints show.
-fn example(given: Named<'_>, form: FunctionForm) -> Example {
-    let mut example = Example::new(form.name, ["SELECT * FROM near_duplicates('docs', 0.8)".to_owned()]);
+fn example(given: Named<'_>) -> Example {
+    let mut example =
+        Example::new(given.form.name, ["SELECT * FROM near_duplicates('docs', 0.8)".to_owned()]);
     example.threshold = None;
     match given.id_type() {
         // The type is passed by name: an example that passes it by position puts a threshold before
@@ -58,19 +50,18 @@ fn example(given: Named<'_>, form: FunctionForm) -> Example {
 fn read<'f>(
     call: FunctionCall,
     given: Named<'_>,
-    form: FunctionForm,
     example: &Example,
     files: &'f ServerFiles,
 ) -> Result<PairGraph<'f>> {
     let hint = &such_as(example);
-    let asked = AskedPairs { name: form.name, id_type: given.id_type(), relations: &[], hint };
+    let asked = AskedPairs { name: given.form.name, id_type: given.id_type(), relations: &[], hint };
     PairGraph::read(call, asked, files)
 }
 
-fn list(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
+fn list(call: FunctionCall) -> Result<Datum> {
     set_returning::answer(call, || {
-        let given = form.bind(call);
-        let example = example(given, form);
+        let given = CLUSTERS_OF_PAIRS.bind(call);
+        let example = example(given);
         let how = how(given, &example)?;
         let mut thresholds = Vec::new();
         for threshold in given.get::<Vec<Option<f64>>>(Argument::Thresholds).unwrap_or_default() {
@@ -85,7 +76,7 @@ fn list(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
             }
         }
         let files = ServerFiles::in_current_context();
-        let mut pairs = read(call, given, form, &example, &files)?;
+        let mut pairs = read(call, given, &example, &files)?;
         let mut levels = Vec::new();
         if thresholds.is_empty() {
             let clusters = pairs.clusters(how.clustering, how.largest)?;
@@ -152,16 +143,16 @@ impl RowSource<6> for Levels {
     }
 }
 
-fn describe(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
+fn describe(call: FunctionCall) -> Result<Datum> {
     /// The maximum number of steps for computing the diameter of a cluster. They take a few
     /// seconds.
     const EFFORT: u64 = 1 << 30;
     set_returning::answer(call, || {
-        let given = form.bind(call);
-        let example = example(given, form);
+        let given = CLUSTER_STATS.bind(call);
+        let example = example(given);
         let how = how(given, &example)?;
         let files = ServerFiles::in_current_context();
-        let mut pairs = read(call, given, form, &example, &files)?;
+        let mut pairs = read(call, given, &example, &files)?;
         let clusters = pairs.clusters(how.clustering, how.largest)?;
         let summaries = summaries(&mut pairs.graph, &clusters, EFFORT, &pairs.executor)?;
         let PairGraph { ids, places, .. } = pairs;
@@ -207,11 +198,11 @@ impl RowSource<7> for DescribedClusters {
     }
 }
 
-fn weakest(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
+fn weakest(call: FunctionCall) -> Result<Datum> {
     const DEFAULT_LINKS: i32 = 10;
     set_returning::answer(call, || {
-        let given = form.bind(call);
-        let example = example(given, form);
+        let given = CLUSTER_LINKS.bind(call);
+        let example = example(given);
         let most = given.get::<i32>(Argument::Links).unwrap_or(DEFAULT_LINKS);
         if most < 1 {
             let example = example.with("links", DEFAULT_LINKS);
@@ -220,7 +211,7 @@ fn weakest(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
             );
         }
         let files = ServerFiles::in_current_context();
-        let mut pairs = read(call, given, form, &example, &files)?;
+        let mut pairs = read(call, given, &example, &files)?;
         let vertices = pairs.places.len();
         let how = ClusteringArguments { clustering: Clustering::Connected, largest: None };
         let clusters = pairs.clusters(how.clustering, how.largest)?;

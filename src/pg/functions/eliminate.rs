@@ -9,8 +9,8 @@ use super::near_duplicates;
 use crate::pg::query::ids::RowIds;
 use crate::pg::query::relation::Relation;
 use crate::pg::read::ranks::read_ranks;
-use crate::pg::request::example::{did_you_mean, literal};
-use crate::pg::request::form::{self, Argument, FunctionForm, Named};
+use crate::pg::request::example::{did_you_mean, literal, named};
+use crate::pg::request::form::{Argument, ELIMINATE, Named};
 use crate::pg::request::{Request, such_as};
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
@@ -22,16 +22,13 @@ use neardup_core::memory;
 
 sql_functions! {
     /// `eliminate(docs, threshold, …)`
-    neardup_eliminate: |call| answer(call, form::ELIMINATE);
-
-    /// `eliminate(docs, threshold, id_type, …)`
-    neardup_eliminate_typed: |call| answer(call, form::ELIMINATE.typed());
+    neardup_eliminate: answer;
 }
 
-fn answer(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
+fn answer(call: FunctionCall) -> Result<Datum> {
     set_returning::answer(call, || {
-        let request = Request::new(call, form)?;
-        let arguments = form.bind(call);
+        let arguments = ELIMINATE.bind(call);
+        let request = Request::new(arguments)?;
         let keep = arguments.text(Argument::Keep)?;
         let order = order_to_keep(arguments, keep.as_deref(), &request)?;
         // `longest` is also the rule if the caller names no rule.
@@ -84,10 +81,7 @@ fn order_to_keep(arguments: Named<'_>, keep: Option<&str>, request: &Request) ->
         },
     };
     let relation = Relation::open(arguments.need(Argument::Docs)?)?;
-    let column = relation.named(column, "keep").map_err(|error| {
-        let example = request.example.with("keep", literal("first"));
-        error.hint(format!("{} Columns: {}.", such_as(&example), relation.column_names()))
-    })?;
+    let column = named(&relation, column, "keep", &request.example.with("keep", literal("first")))?;
     Ok(Some(format!("d.{} {direction}", column.quoted()?)))
 }
 

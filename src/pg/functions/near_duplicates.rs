@@ -25,14 +25,8 @@ sql_functions! {
     /// `near_duplicates(docs, threshold, …)`
     neardup_near_duplicates: |call| answer(call, form::NEAR_DUPLICATES);
 
-    /// `near_duplicates(docs, threshold, id_type, …)`
-    neardup_near_duplicates_typed: |call| answer(call, form::NEAR_DUPLICATES.typed());
-
     /// `near_duplicates_between(left, right, threshold, …)`
     neardup_near_duplicates_between: |call| answer(call, form::NEAR_DUPLICATES_BETWEEN);
-
-    /// `near_duplicates_between(left, right, threshold, id_type, …)`
-    neardup_near_duplicates_between_typed: |call| answer(call, form::NEAR_DUPLICATES_BETWEEN.typed());
 }
 
 /// The default of `max_pairs` for a call whose pairs the server stores before it uses them.
@@ -40,7 +34,7 @@ const DEFAULT_MAX_PAIRS: u64 = 100_000_000;
 
 fn answer(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     set_returning::answer(call, || {
-        let mut request = Request::new(call, form)?;
+        let mut request = Request::new(form.bind(call))?;
         if set_returning::wants_all(call)? {
             request.max_pairs.get_or_insert(DEFAULT_MAX_PAIRS);
         }

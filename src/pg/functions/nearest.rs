@@ -8,8 +8,8 @@ use pgrx::pg_sys::Datum;
 use super::near_duplicates_stats::StoredAccount;
 use crate::pg::read::documents::{Finished, ServerReading};
 use crate::pg::request::NearestRequest;
-use crate::pg::request::form::{self, FunctionForm};
-use crate::pg::server::call::{FunctionCall, sql_functions};
+use crate::pg::request::form::NEAREST;
+use crate::pg::server::call::sql_functions;
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::interrupt_pending;
 use crate::pg::server::set_returning::{self, Put, RowSource};
@@ -19,14 +19,9 @@ use neardup_core::methods::nearest::search;
 
 sql_functions! {
     /// `nearest(docs, k, …)`
-    neardup_nearest: |call| answer(call, form::NEAREST);
-
-    /// `nearest(docs, k, id_type, …)`
-    neardup_nearest_typed: |call| answer(call, form::NEAREST.typed());
-}
-
-fn answer(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
-    set_returning::answer(call, || NearestOfEach::new(&NearestRequest::new(call, form)?))
+    neardup_nearest: |call| {
+        set_returning::answer(call, || NearestOfEach::new(&NearestRequest::new(NEAREST.bind(call))?))
+    };
 }
 
 /// A running search that returns its rows.

@@ -28,14 +28,8 @@ sql_functions! {
     /// `partial_duplicates(docs, threshold, …)`
     neardup_partial_duplicates: |call| answer(call, form::PARTIAL_DUPLICATES);
 
-    /// `partial_duplicates(docs, threshold, id_type, …)`
-    neardup_partial_duplicates_typed: |call| answer(call, form::PARTIAL_DUPLICATES.typed());
-
     /// `partial_duplicates_between(left, right, threshold, …)`
     neardup_partial_duplicates_between: |call| answer(call, form::PARTIAL_DUPLICATES_BETWEEN);
-
-    /// `partial_duplicates_between(left, right, threshold, id_type, …)`
-    neardup_partial_duplicates_between_typed: |call| answer(call, form::PARTIAL_DUPLICATES_BETWEEN.typed());
 }
 
 /// The default of `max_passages` for a call whose passages the server stores before it uses them.
@@ -43,7 +37,7 @@ const DEFAULT_MAX_PASSAGES: u64 = 100_000_000;
 
 fn answer(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     set_returning::answer(call, || {
-        let mut request = PassageRequest::new(call, form)?;
+        let mut request = PassageRequest::new(form.bind(call))?;
         if set_returning::wants_all(call)? {
             request.max_passages.get_or_insert(DEFAULT_MAX_PASSAGES);
         }

@@ -37,19 +37,13 @@ sql_functions! {
     /// `repeated_runs(docs, min_length, …)`
     neardup_repeated_runs: |call| runs(call, form::REPEATED_RUNS);
 
-    /// `repeated_runs(docs, min_length, id_type, …)`
-    neardup_repeated_runs_typed: |call| runs(call, form::REPEATED_RUNS.typed());
-
     /// `cut_repeats(docs, min_length, …)`
     neardup_cut_repeats: |call| cut(call, form::CUT_REPEATS);
-
-    /// `cut_repeats(docs, min_length, id_type, …)`
-    neardup_cut_repeats_typed: |call| cut(call, form::CUT_REPEATS.typed());
 }
 
 fn runs(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     set_returning::answer(call, || {
-        let request = RunsRequest::new(call, form)?;
+        let request = RunsRequest::new(form.bind(call))?;
         let (runs, finished, account) =
             read(&request, |reading| repeats::runs(&request.parameters, reading))?;
         let context = PgMemoryContexts::new("neardup: ranges");
@@ -59,7 +53,7 @@ fn runs(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
 
 fn cut(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     set_returning::answer(call, || {
-        let request = RunsRequest::new(call, form)?;
+        let request = RunsRequest::new(form.bind(call))?;
         let work = |reading: &mut Reading<'_>| repeats::cut(&request.parameters, request.cutting, reading);
         let (texts, finished, account) = read(&request, work)?;
         let context = PgMemoryContexts::new("neardup: cut text");

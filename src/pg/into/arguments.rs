@@ -216,7 +216,7 @@ impl JoinArguments {
         role: Oid,
         result: &TablePlace,
     ) -> Result<Self> {
-        let given = NEAR_DUPLICATES.with(&arguments.join);
+        let given = NEAR_DUPLICATES.with(&arguments.join, pg_sys::INT8OID);
         let docs = given.need(Argument::Docs)?;
         let relation = Relation::open(docs)?;
         let id = relation.id_column(given.text(Argument::IdColumn)?.as_deref(), Argument::IdColumn.name());

@@ -2,12 +2,15 @@
 //! names are the names of the struct's fields, and the type of each field defines the allowed
 //! values.
 
+use std::fmt;
+
 use serde::de::value::Error as Nothing;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
 use serde::{Deserialize, forward_to_deserialize_any};
 use serde_json::{Map, Value};
 
 use super::example::{Example, did_you_mean, literal, such_as};
+use super::form::{Argument, Named};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::features::normalization::Normalization;
 
@@ -212,9 +215,21 @@ impl TryFrom<Value> for ColumnName {
     }
 }
 
-/// Returns a number that must be at least 1.
-pub(crate) fn at_least_one(name: &str, number: i64) -> Result<u64> {
+/// Returns the number that an argument gives, which must be at least 1, as `usual` is.
+pub(super) fn at_least_one(
+    name: &'static str,
+    number: i64,
+    usual: impl fmt::Display,
+    example: &Example,
+) -> Result<u64> {
     u64::try_from(number).ok().filter(|&n| n > 0).ok_or_else(|| {
         SqlError::parameter(format!("{name} must be a whole number of at least 1, not {number}"))
+            .hint(such_as(&example.with(name, usual)))
     })
+}
+
+/// Returns about how many documents the sample of a call is to have, if the caller says so.
+pub(crate) fn sample_size(given: Named<'_>, example: &Example) -> Result<Option<u64>> {
+    let name = Argument::Sample.name();
+    given.get(Argument::Sample).map(|asked| at_least_one(name, asked, 25_000, example)).transpose()
 }

@@ -13,7 +13,7 @@ use self::cards::{Cards, LARGE, is_chain};
 use self::documents::{ReportDocuments, with_room};
 use super::clusters::{GroupedRows, JoinGraph, how};
 use crate::pg::request::Request;
-use crate::pg::request::form::{self, FunctionForm};
+use crate::pg::request::form::DUPLICATES_REPORT;
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
@@ -40,23 +40,20 @@ use neardup_core::runs::Unit;
 
 sql_functions! {
     /// `duplicates_report(docs, threshold, …)`
-    neardup_duplicates_report: |call| report(call, form::DUPLICATES_REPORT);
-
-    /// `duplicates_report(docs, threshold, id_type, …)`
-    neardup_duplicates_report_typed: |call| report(call, form::DUPLICATES_REPORT.typed());
+    neardup_duplicates_report: report;
 }
 
-fn report(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
+fn report(call: FunctionCall) -> Result<Datum> {
     /// The maximum number of steps for computing the diameter of a cluster. They take about a
     /// second.
     const EFFORT: u64 = 1 << 28;
     let began = Instant::now();
-    let request = Request::new(call, form)?;
+    let given = DUPLICATES_REPORT.bind(call);
+    let request = Request::new(given)?;
     if request.left.kind.sketches().is_some() {
         return Err(SqlError::parameter("duplicates_report shows texts, and the column has sketches")
             .hint("Name a column of texts with text_column => '…'."));
     }
-    let given = form.bind(call);
     let how = how(given, &request.example)?;
     let asked = ReportArguments::new(given, &request.example)?;
 
@@ -93,7 +90,7 @@ fn report(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     let members: usize = clusters.iter().map(|cluster| cluster.members.len()).sum();
     let facts = Facts {
         relation: request.left.relation.clone(),
-        call: calls(&format!("SELECT {};", as_called(given, form, &request.left.relation)?)).into_owned(),
+        call: calls(&format!("SELECT {};", as_called(given, &request.left.relation)?)).into_owned(),
         made: statement_time(),
         version: LIBRARY,
         took: milliseconds(began),

@@ -40,7 +40,7 @@ const COLUMNS: usize = 12;
 impl Suggestions {
     fn new(call: FunctionCall) -> Result<Self> {
         let given = SUGGEST.bind(call);
-        let request = Request::of_any_id(given, SUGGEST)?;
+        let request = Request::new(given)?;
         let labels: Option<pg_sys::Oid> = given.get(Argument::Labels);
         let labels = labels.map(|labels| Labels::open(labels, &request)).transpose()?;
         let wanted = wanted(given, &request, labels.is_some())?;

@@ -8,9 +8,9 @@ use crate::pg::query::cursor::OpenCursor;
 use crate::pg::query::ids::RowIds;
 use crate::pg::query::names::equality;
 use crate::pg::read::source::DocumentSource;
-use crate::pg::request::form::{Argument, FunctionForm, SUGGEST_PAIRS};
+use crate::pg::request::form::{Argument, Named, SUGGEST_PAIRS};
 use crate::pg::request::{Request, such_as};
-use crate::pg::server::call::{FunctionCall, sql_functions, varlena_bytes};
+use crate::pg::server::call::{sql_functions, varlena_bytes};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::{self, RowSource};
 use neardup_core::memory;
@@ -18,18 +18,11 @@ use neardup_core::suggest::proposals::{Proposal, Proposals};
 
 sql_functions! {
     /// `suggest_pairs(docs, wanted, …)`
-    neardup_suggest_pairs: |call| answer(call, SUGGEST_PAIRS);
-
-    /// `suggest_pairs(docs, wanted, id_type, …)`
-    neardup_suggest_pairs_typed: |call| answer(call, SUGGEST_PAIRS.typed());
+    neardup_suggest_pairs: |call| set_returning::answer(call, || ChosenPairs::new(SUGGEST_PAIRS.bind(call)));
 }
 
 const DOING: &str = "reading texts";
 const COLUMNS: usize = 7;
-
-fn answer(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
-    set_returning::answer(call, || ChosenPairs::new(call, form))
-}
 
 /// The chosen pairs as rows.
 struct ChosenPairs {
@@ -47,9 +40,8 @@ struct ChosenPairs {
 }
 
 impl ChosenPairs {
-    fn new(call: FunctionCall, form: FunctionForm) -> Result<Self> {
-        let request = Request::new(call, form)?;
-        let given = form.bind(call);
+    fn new(given: Named<'_>) -> Result<Self> {
+        let request = Request::new(given)?;
         let wanted: i32 = given.get(Argument::Wanted).unwrap_or(100);
         let wanted = usize::try_from(wanted).ok().filter(|wanted| (1..=Proposals::MOST).contains(wanted));
         let Some(wanted) = wanted else {

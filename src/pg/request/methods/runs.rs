@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::pg::request::arguments::Arguments;
 use crate::pg::request::example::{literal, such_as};
 use crate::pg::request::options::{self, Count, Number, Options};
-use crate::pg::request::runs::plain_tokenizer;
+use crate::pg::request::tokenizer::plain_tokenizer;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::methods::Method;
 use neardup_core::methods::runs::Runs;
