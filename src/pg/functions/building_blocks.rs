@@ -9,9 +9,8 @@ use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::checks;
 use crate::pg::server::encoding;
 use crate::pg::server::error::Result;
-use crate::pg::server::executor::executor_for;
+use crate::pg::server::executor::{compute, compute_with};
 use crate::pg::server::values::{Strings, number_array, text_array};
-use neardup_core::executor;
 use neardup_core::features::dictionary::Dictionary;
 use neardup_core::features::sets::collect::Collector;
 use neardup_core::features::tokens::{Document, Scratch, Token, for_each_token};
@@ -27,7 +26,7 @@ sql_functions! {
     neardup_words, within Arguments: |call| {
         let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
         let mut words = Strings::default();
-        executor::one(executor_for(text.len()), &mut words, |words, stop| {
+        compute_with(text.len(), &mut words, |words, stop| {
             words.clear();
             for_each_word(&text, &mut WordScratch::default(), stop, |word| words.push(word))
         })?;
@@ -45,16 +44,16 @@ sql_functions! {
         let spec = FeatureSpec { tokenizer: Tokenizer::Words, shingle, multiset: false, wrap };
         let size = text.len();
         let document = document(text)?;
-        let mut shingles: Vec<i64> = Vec::new();
-        executor::one(executor_for(size), &mut shingles, |shingles, stop| {
-            shingles.clear();
+        let shingles = compute(size, |stop| {
+            let mut shingles: Vec<i64> = Vec::new();
             for_each_token(&document, &spec, &mut Scratch::default(), stop, |token| {
                 let hash = match token {
                     Token::Bytes(word) => neardup_core::hash::hash_bytes(word),
                     Token::Number(hash) => hash,
                 };
-                memory::push(shingles, hash.cast_signed(), "collecting shingles")
-            })
+                memory::push(&mut shingles, hash.cast_signed(), "collecting shingles")
+            })?;
+            Ok(shingles)
         })?;
         number_array(&shingles)
     };
@@ -80,15 +79,10 @@ sql_functions! {
     /// `edit_similarity(text, text) → float8`
     neardup_edit_similarity, within Arguments: |call| {
         let Some([a, b]) = call.two_texts()? else { return Ok(call.give::<f64>(None)) };
-        let mut found = (0, 0);
         // The cost of comparing two texts is proportional to the product of their lengths, and each
         // step computes 64 cells of the table.
         let effort = if a == b { 0 } else { a.len().saturating_mul(b.len()) / 1024 };
-        executor::one(executor_for(effort), &mut found, |found, stop| {
-            *found = edit::distance(&a, &b, stop)?;
-            Ok(())
-        })?;
-        let (distance, longer) = found;
+        let (distance, longer) = compute(effort, |stop| edit::distance(&a, &b, stop))?;
         Ok(call.give(Some(edit::similarity(distance, longer))))
     };
 }
@@ -103,25 +97,17 @@ fn measure(call: FunctionCall, measure: Measure, repeats: bool) -> Result<Datum>
         FeatureSpec { tokenizer: Tokenizer::Words, shingle, multiset: repeats && shingle == 1, wrap: false };
     let size = a.len() + b.len();
     let documents = [document(a)?, document(b)?];
-    let executor = executor_for(size);
-    let mut state = (Collector::new(spec), Dictionary::small(), 0);
-    executor::one(executor, &mut state, |(collector, dictionary, added), stop| {
-        while let Some(document) = documents.get(*added) {
-            collector.add_at_once(*added as u32, document, dictionary, stop)?;
-            *added += 1;
+    let similarity = compute(size, |stop| {
+        let (mut collector, mut dictionary) = (Collector::new(spec), Dictionary::small());
+        for (document, row) in documents.iter().zip(0..) {
+            collector.add_at_once(row, document, &mut dictionary, stop)?;
         }
-        Ok(())
-    })?;
-    let (collector, ..) = state;
-    let mut state = (collector, 0.0);
-    executor::one(executor, &mut state, |(collector, similarity), stop| {
         let (a, b) = (collector.set_of_row(0, stop)?, collector.set_of_row(1, stop)?);
         let shared = shared_at_least(&a, &b, 0).unwrap_or(0);
         // The number of tokens in a document fits in 32 bits.
-        *similarity = measure.similarity(shared as u32, a.len() as u32, b.len() as u32);
-        Ok(())
+        Ok(measure.similarity(shared as u32, a.len() as u32, b.len() as u32))
     })?;
-    Ok(call.give(Some(state.1)))
+    Ok(call.give(Some(similarity)))
 }
 
 /// Converts a text to a document.

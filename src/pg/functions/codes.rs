@@ -4,9 +4,8 @@ use std::borrow::Cow;
 
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::executor::executor_for;
+use crate::pg::server::executor::compute;
 use crate::pg::server::values::text;
-use neardup_core::executor;
 use neardup_core::features::codes::{CodeSpec, feature_code};
 use neardup_core::verify::repeatability::repeatability;
 
@@ -16,11 +15,7 @@ sql_functions! {
     neardup_feature_code, within Arguments: |call| {
         let Some(body) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
         let spec = spec(call)?;
-        let mut code = String::new();
-        executor::one(executor_for(body.len()), &mut code, |code, stop| {
-            *code = feature_code(&body, &spec, stop)?;
-            Ok(())
-        })?;
+        let code = compute(body.len(), |stop| feature_code(&body, &spec, stop))?;
         text(&code)
     };
 
@@ -62,12 +57,10 @@ fn spec(call: FunctionCall) -> Result<CodeSpec> {
 
 /// Computes the repeatability of two documents from feature codes with the default parameters.
 fn of_texts([container, contained]: &[Cow<'static, str>; 2]) -> Result<f64> {
-    let mut found = 0.0;
-    executor::one(executor_for(container.len() + contained.len()), &mut found, |found, stop| {
+    let found = compute(container.len() + contained.len(), |stop| {
         let spec = CodeSpec::default();
         let codes = (feature_code(container, &spec, stop)?, feature_code(contained, &spec, stop)?);
-        *found = repeatability(&codes.0, &codes.1, stop)?;
-        Ok(())
+        repeatability(&codes.0, &codes.1, stop)
     })?;
     Ok(found)
 }
@@ -81,10 +74,6 @@ fn of_codes([container, contained]: &[Cow<'static, str>; 2]) -> Result<f64> {
                 .hint("Of whole texts use repeatability(container, contained)."));
         }
     }
-    let mut found = 0.0;
-    executor::one(executor_for(container.len() + contained.len()), &mut found, |found, stop| {
-        *found = repeatability(container, contained, stop)?;
-        Ok(())
-    })?;
+    let found = compute(container.len() + contained.len(), |stop| repeatability(container, contained, stop))?;
     Ok(found)
 }

@@ -17,11 +17,11 @@ use crate::pg::request::methods::sets::DEFAULT_THRESHOLD;
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::encoding::{self, c_string};
 use crate::pg::server::error::{Result, SqlError, catch};
-use crate::pg::server::executor::executor_for;
+use crate::pg::server::executor::compute;
 use crate::pg::server::set_returning::{self, RowSource};
 use crate::pg::server::values::text;
 use neardup_core::error::Result as CoreResult;
-use neardup_core::executor::{self, Stop};
+use neardup_core::executor::Stop;
 use neardup_core::hash;
 use neardup_core::memory::{self, Written};
 use neardup_core::methods::explain::{Evidence, Explanation};
@@ -95,16 +95,16 @@ sql_functions! {
             let mut explained = Vec::new();
             if let Some([a, b]) = call.two_texts()? {
                 let methods = methods::with_defaults()?;
-                executor::one(executor_for(effort(&a, &b)), &mut explained, |explained, stop| {
-                    explained.clear();
+                explained = compute(effort(&a, &b), |stop| {
                     let pair = TwoTexts::new([&a, &b])?;
+                    let mut explained = Vec::new();
                     for (name, method) in &methods {
                         let Explanation { similarity, evidence } = method.explain(&pair, stop)?;
                         explained.push((*name, similarity, SaidEvidence::Method(evidence)));
                     }
                     let (share, evidence) = passages(&pair, stop)?;
                     explained.push((PASSAGES, Some(share), SaidEvidence::Passages(evidence)));
-                    Ok(())
+                    Ok(explained)
                 })?;
             }
             Ok(Explained { rows: explained.into_iter(), unknown: false })
@@ -178,8 +178,7 @@ sql_functions! {
     /// of their sentences.
     neardup_diff_html, within Arguments: |call| {
         let Some([a, b]) = call.two_texts()? else { return Ok(call.give::<i32>(None)) };
-        let mut html = String::new();
-        executor::one(executor_for(a.len() + b.len()), &mut html, |html, stop| {
+        let html = compute(a.len() + b.len(), |stop| {
             let compared = Compared::new(&a, &b, stop)?;
             let diff = Diff::new(&compared, stop)?;
             // A page may contain several such fragments; the switch of each needs its own name.
@@ -191,8 +190,7 @@ sql_functions! {
                 side_by_side(&diff, ["a", "b"], &name, Extent::Whole, stop)?,
                 DotPlot::new(&a, &b, stop)?.figure()
             ));
-            *html = written.finish()?;
-            Ok(())
+            written.finish()
         })?;
         text(&html)
     };
@@ -208,8 +206,7 @@ sql_functions! {
             return Err(SqlError::parameter(message).hint("For example: SELECT explain_pair_text('one text', 'another text', width => 80);"));
         }
         let methods = methods::with_defaults()?;
-        let mut shown = String::new();
-        executor::one(executor_for(effort(&a, &b)), &mut shown, |shown, stop| {
+        let shown = compute(effort(&a, &b), |stop| {
             let pair = TwoTexts::new([&a, &b])?;
             let mut figures = Vec::new();
             for (method, asked) in &methods {
@@ -219,8 +216,7 @@ sql_functions! {
             let compared = Compared::new(&a, &b, stop)?;
             let evidence = format!("count {}", compared.passages.len());
             figures.push(Figure { method: PASSAGES, similarity: Some(compared.share()), pair: None, evidence });
-            *shown = terminal::show(&figures, &compared, width as usize, stop)?;
-            Ok(())
+            terminal::show(&figures, &compared, width as usize, stop)
         })?;
         text(&shown)
     };

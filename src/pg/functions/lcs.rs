@@ -7,10 +7,10 @@ use super::spans::range;
 use crate::pg::request::methods::tlcs::centre;
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::executor::executor_for;
+use crate::pg::server::executor::compute;
 use crate::pg::server::set_returning::{self, RowSource};
 use crate::pg::server::values;
-use neardup_core::executor::{self, Executor};
+use neardup_core::executor::Stop;
 use neardup_core::memory;
 use neardup_core::sketches::sentence::{self, SentenceSigner};
 use neardup_core::verify::lcs::{Lcs, LcsBounds, containment, resemblance, symbols};
@@ -40,21 +40,19 @@ sql_functions! {
 /// both arguments, or `None` if one of them is NULL.
 fn lcs(call: FunctionCall) -> Result<Option<(usize, usize, usize)>> {
     let Some([a, b]) = call.two_texts()? else { return Ok(None) };
-    let mut found = (0, 0, 0);
-    executor::one(pair_executor(a.len(), b.len()), &mut found, |found, stop| {
+    let found = compute(effort(a.len(), b.len()), |stop| {
         let (a, b) = (symbols(&a)?, symbols(&b)?);
         let shared = Lcs::default().length(&a, &b, LcsBounds::default(), stop)?.unwrap_or(0);
-        *found = (shared, a.len(), b.len());
-        Ok(())
+        Ok((shared, a.len(), b.len()))
     })?;
     Ok(Some(found))
 }
 
-/// Returns the executor for comparing two texts of these lengths in bytes.
-fn pair_executor(a: usize, b: usize) -> &'static dyn Executor {
+/// Estimates the cost of comparing two texts of these lengths in bytes.
+fn effort(a: usize, b: usize) -> usize {
     // The cost of a comparison is proportional to the product of the lengths, and each step
     // computes 64 cells of the table.
-    executor_for((a.saturating_mul(b) / 1024).max(a).max(b))
+    (a.saturating_mul(b) / 1024).max(a).max(b)
 }
 
 sql_functions! {
@@ -92,12 +90,8 @@ fn tlcs(call: FunctionCall) -> Result<Option<Found>> {
     };
     let example = "For example: SELECT * FROM tlcs(a, b, slope => 0.1, window => 16, centre => '{0.4,0.6}');";
     parameters.check().map_err(|error| SqlError::from(error).hint(example))?;
-    let mut found = None;
-    executor::one(pair_executor(a.len(), b.len()), &mut found, |found, stop| {
-        *found = Comparer::new(parameters)?.compare(&a, &b, None, stop)?;
-        Ok(())
-    })?;
-    Ok(found)
+    let compare = |stop: &Stop| Comparer::new(parameters)?.compare(&a, &b, None, stop);
+    Ok(compute(effort(a.len(), b.len()), compare)?)
 }
 
 /// Parts of two texts as rows.
@@ -128,10 +122,10 @@ sql_functions! {
         };
         let example = "For example: SELECT sentence_signatures('…', m => 7, n => 16, s => 3);";
         parameters.check().map_err(|error| SqlError::from(error).hint(example))?;
-        let mut signatures: Vec<u128> = Vec::new();
-        executor::one(executor_for(text.len()), &mut signatures, |signatures, stop| {
-            signatures.clear();
-            memory::extend(signatures, SentenceSigner::new(parameters)?.signatures(&text, stop)?, "signing sentences")
+        let signatures = compute(text.len(), |stop| {
+            let mut signatures: Vec<u128> = Vec::new();
+            memory::extend(&mut signatures, SentenceSigner::new(parameters)?.signatures(&text, stop)?, "signing sentences")?;
+            Ok(signatures)
         })?;
         values::uuid_array(&signatures)
     };

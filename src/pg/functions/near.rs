@@ -13,11 +13,11 @@ use crate::pg::near_join::planner::{price, short_query};
 use crate::pg::query::row_key::key_of_row;
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, catch};
-use crate::pg::server::executor::executor_for;
+use crate::pg::server::executor::compute;
 use crate::pg::server::explaining::Conflict;
 use crate::pg::server::{checks, encoding};
 use neardup_core::error::Result as CoreResult;
-use neardup_core::executor::{self, Stop};
+use neardup_core::executor::Stop;
 use neardup_core::features::tokens::Document;
 use neardup_core::joins::search::ball::SetBall;
 use neardup_core::joins::search::edit_ball::{EditBall, characters};
@@ -195,11 +195,7 @@ pub(super) fn refused(
     short: fn(&[u8], &Stop) -> CoreResult<String>,
 ) -> Result<Datum> {
     let Some(bytes) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
-    let mut text = String::new();
-    executor::one(executor_for(bytes.len()), &mut text, |text, stop| {
-        *text = short(bytes, stop)?;
-        Ok(())
-    })?;
+    let mut text = compute(bytes.len(), |stop| short(bytes, stop))?;
     let mut about: Vec<String> = length(bytes)?.into_iter().collect();
     if !conflict.is_refused {
         about.extend(key_of_row(conflict.table, conflict.row)?);

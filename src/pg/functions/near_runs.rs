@@ -9,11 +9,9 @@ use crate::pg::read::packed::{fetched, packed};
 use crate::pg::server::call::{FunctionCall, raw_bytes, sql_functions};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::executor::executor_for;
+use crate::pg::server::executor::{compute, compute_with};
 use crate::pg::server::normalization::normalized;
 use crate::pg::server::values;
-use neardup_core::error::Error;
-use neardup_core::executor;
 use neardup_core::features::normalization::Normalization;
 use neardup_core::joins::search::runs::query::{RunQuery, check_min_run};
 use neardup_core::joins::search::runs::verifier::RunVerifier;
@@ -83,13 +81,7 @@ fn shares(call: FunctionCall, value: usize, query: usize) -> Result<Datum> {
                 }
             }
         };
-        let executor = executor_for(query.len() + row.bytes());
-        let mut state = (judge, false);
-        executor::one(executor, &mut state, |(judge, shares), stop| {
-            *shares = judge.shares(&row, stop)?;
-            Ok(())
-        })?;
-        Ok(state.1)
+        Ok(compute_with(query.len() + row.bytes(), judge, |judge, stop| judge.shares(&row, stop))?)
     })?;
     Ok(call.give(Some(shares)))
 }
@@ -98,10 +90,6 @@ fn shares(call: FunctionCall, value: usize, query: usize) -> Result<Datum> {
 /// compared.
 fn judge(bytes: &[u8]) -> Result<(Option<Normalization>, RunVerifier)> {
     let query = RunQuery::parse(bytes)?;
-    let mut judge = None;
-    executor::one(executor_for(bytes.len()), &mut judge, |judge, stop| {
-        *judge = Some(RunVerifier::new(&query, stop)?);
-        Ok(())
-    })?;
-    Ok((query.normalization, judge.ok_or(Error::Source)?))
+    let judge = compute(bytes.len(), |stop| RunVerifier::new(&query, stop))?;
+    Ok((query.normalization, judge))
 }

@@ -14,9 +14,8 @@ use crate::pg::request::form::{self, FunctionForm};
 use crate::pg::request::{HtmlPages, PassageArguments, PassageRequest, RawArguments, such_as, wanted};
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::executor::executor_for;
+use crate::pg::server::executor::compute;
 use crate::pg::server::set_returning::{self, RowSource};
-use neardup_core::executor;
 use neardup_core::features::tokens::{Document, Page};
 use neardup_core::memory;
 use neardup_core::methods::account::milliseconds;
@@ -182,7 +181,7 @@ sql_functions! {
             let mut found = Vec::new();
             if let Some(texts) = call.two_texts()? {
                 let bytes = texts.iter().map(|text| text.len()).sum();
-                executor::one(executor_for(bytes), &mut found, |found, stop| {
+                found = compute(bytes, |stop| {
                     let document = |text: &str| {
                         let text = memory::copied(text, "comparing two texts")?;
                         Ok(match pages {
@@ -190,8 +189,7 @@ sql_functions! {
                             None => Document::Text(text),
                         })
                     };
-                    *found = between_documents([document(&texts[0])?, document(&texts[1])?], &parameters, stop)?;
-                    Ok(())
+                    between_documents([document(&texts[0])?, document(&texts[1])?], &parameters, stop)
                 })?;
             }
             Ok(SharedPassageRows(found.into_iter()))

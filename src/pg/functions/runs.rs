@@ -14,11 +14,11 @@ use crate::pg::request::form::{self, Argument, FunctionForm};
 use crate::pg::request::{RunsRequest, plain_tokenizer, such_as};
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::executor::{BackendExecutor, executor_for};
+use crate::pg::server::executor::{BackendExecutor, compute};
 use crate::pg::server::set_returning::{self, RowSource};
 use crate::pg::server::values;
 use neardup_core::error::Result as CoreResult;
-use neardup_core::executor::{self, Stop};
+use neardup_core::executor::Stop;
 use neardup_core::features::Tokenizer;
 use neardup_core::features::runs::places::token_places;
 use neardup_core::features::runs::tokens::read_tokens;
@@ -192,11 +192,8 @@ sql_functions! {
             let mut found = None;
             if let Some(texts) = call.two_texts()? {
                 let bytes = texts.iter().map(|text| text.len()).sum();
-                executor::one(executor_for(bytes), &mut found, |found, stop| {
-                    let texts = [Some(&*texts[0]), Some(&*texts[1])].map(Option::unwrap_or_default);
-                    *found = Some(Located::new(texts, tokenizer, least, stop)?);
-                    Ok(())
-                })?;
+                let locate = |stop: &Stop| Located::new([&texts[0], &texts[1]], tokenizer, least, stop);
+                found = Some(compute(bytes, locate)?);
             }
             Ok(OfTwo { found, context: PgMemoryContexts::new("neardup: ranges") })
         })

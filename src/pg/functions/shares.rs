@@ -6,7 +6,7 @@ use pgrx::pg_sys::{self, Datum, NodeTag};
 use crate::pg::query::decode::elements;
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError, catch};
-use crate::pg::server::executor::executor_for;
+use crate::pg::server::executor::compute_with;
 use neardup_core::executor;
 use neardup_core::memory;
 
@@ -57,20 +57,18 @@ fn shares<T: Ord + Send>(call: FunctionCall, element: pg_sys::Oid, read: fn(Datu
         }
         Ok(all)
     };
-    let arrays = [elements_of(a)?, elements_of(b)?];
+    let mut arrays = [elements_of(a)?, elements_of(b)?];
     let bytes = arrays.iter().map(|array| size_of_val(array.as_slice())).sum();
-    let mut state = (arrays, 0);
-    executor::one(executor_for(bytes), &mut state, |(arrays, shared), stop| {
+    let shared = compute_with(bytes, &mut arrays, |arrays, stop| {
         for array in arrays.iter_mut() {
             executor::sort_unstable_by(array, stop, &T::cmp)?;
             array.dedup();
         }
         let [a, b] = arrays;
         let (few, many) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-        *shared = few.iter().filter(|element| many.binary_search(element).is_ok()).count();
-        Ok(())
+        Ok(few.iter().filter(|element| many.binary_search(element).is_ok()).count())
     })?;
-    Ok(call.give(Some(state.1 >= r as usize)))
+    Ok(call.give(Some(shared >= r as usize)))
 }
 
 /// Returns the lossy index condition `a && b` for `shares(a, b, r)`, in a list, or a null list if

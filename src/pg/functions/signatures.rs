@@ -7,9 +7,9 @@ use crate::pg::query::decode::{ColumnContent, decode, elements};
 use crate::pg::request::example::literal;
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::executor::executor_for;
+use crate::pg::server::executor::compute_with;
 use crate::pg::server::values::number_array;
-use neardup_core::executor::{self, Stop};
+use neardup_core::executor::Stop;
 use neardup_core::features::imatch::IdfRange;
 use neardup_core::features::spotsigs::{Antecedents, SpotSpec, Spots};
 use neardup_core::features::tokens::Document;
@@ -33,9 +33,7 @@ sql_functions! {
         let spec = SpotSpec { antecedents, chain: whole(2, "chain")?, distance: whole(3, "distance")? };
         let spots = Spots::new(&spec, None).map_err(|error| SqlError::from(error).hint(hint))?;
         let mut signatures: Vec<i64> = Vec::new();
-        executor::one(executor_for(text.len()), &mut signatures, |signatures, stop| {
-            spots.of_text(&text, signatures, stop)
-        })?;
+        compute_with(text.len(), &mut signatures, |signatures, stop| spots.of_text(&text, signatures, stop))?;
         number_array(&signatures)
     };
 
@@ -53,7 +51,7 @@ sql_functions! {
             .map_err(|error| SqlError::from(error).hint(hint))?;
         let maker = Maker::Imatch(Terms::counted(range, &counts, documents)?);
         let mut signatures = Vec::new();
-        executor::one(executor_for(text.len()), &mut signatures, |signatures, stop| {
+        compute_with(text.len(), &mut signatures, |signatures, stop| {
             maker.make(&text, &mut SignatureScratch::default(), signatures, stop).map(|_| ())
         })?;
         number_array(&signatures)

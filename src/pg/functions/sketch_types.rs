@@ -11,12 +11,12 @@ use super::near::refused;
 use crate::pg::server::call::{FunctionCall, sql_functions, varlena_bytes};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::executor::executor_for;
+use crate::pg::server::executor::compute;
 use crate::pg::server::explaining;
 use crate::pg::server::normalization::normalized;
 use crate::pg::server::values;
 use neardup_core::error::{Error, Result as CoreResult};
-use neardup_core::executor::{self, Stop};
+use neardup_core::executor::Stop;
 use neardup_core::features::normalization::Normalization;
 use neardup_core::joins::search::ball::{self, SetBall};
 use neardup_core::joins::search::edit_ball::EditBall;
@@ -176,12 +176,7 @@ pub(super) fn input(call: FunctionCall, form: &TypeForm) -> Result<Datum> {
     check_for_interrupts!();
     let text: &std::ffi::CStr = call.need(0, "the text of a value")?;
     let text = encoding::long_text(text)?;
-    let mut bytes = Vec::new();
-    let read = executor::one(executor_for(text.len()), &mut bytes, |bytes, stop| {
-        *bytes = (form.from_text)(&text, stop)?;
-        Ok(())
-    });
-    read.map_err(|error| {
+    let bytes = compute(text.len(), |stop| (form.from_text)(&text, stop)).map_err(|error| {
         if matches!(error, Error::OutOfMemory { .. } | Error::Thread(_)) {
             return error.into();
         }
@@ -207,11 +202,7 @@ fn hint(form: &TypeForm, text: &str) -> String {
 
 pub(super) fn output(call: FunctionCall, form: &TypeForm) -> Result<Datum> {
     let Some(bytes) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
-    let mut text = String::new();
-    executor::one(executor_for(bytes.len()), &mut text, |text, stop| {
-        *text = (form.to_text)(bytes, stop)?;
-        Ok(())
-    })?;
+    let mut text = compute(bytes.len(), |stop| (form.to_text)(bytes, stop))?;
     if explaining::is_printing() {
         text = explaining::short(&text);
     }

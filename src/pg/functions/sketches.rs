@@ -9,8 +9,7 @@ use crate::pg::query::decode::{ColumnContent, decode};
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::checks;
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::executor::executor_for;
-use neardup_core::executor;
+use crate::pg::server::executor::compute;
 use neardup_core::features::tokens::Document;
 use neardup_core::sketches::of_documents::{minhash_sketch, simhash_sketch};
 use neardup_core::sketches::supershingles;
@@ -109,11 +108,7 @@ fn minhash(call: FunctionCall, kind: ColumnContent, source: SketchSource) -> Res
 
 /// Makes the sketch of a document with the parameters in a header.
 pub(crate) fn minhash_of(document: &Document, header: &MinhashHeader) -> Result<Vec<u8>> {
-    let mut sketch = Vec::new();
-    executor::one(executor_for(document.bytes()), &mut sketch, |sketch, stop| {
-        *sketch = minhash_sketch(document, header, stop)?;
-        Ok(())
-    })?;
+    let sketch = compute(document.bytes(), |stop| minhash_sketch(document, header, stop))?;
     Ok(sketch)
 }
 
@@ -122,11 +117,7 @@ fn simhash(call: FunctionCall, kind: ColumnContent, source: SketchSource) -> Res
     let bits = checks::bits(i64::from(call.need::<i32>(1, "bits")?))?;
     let k = checks::k(i64::from(call.need::<i32>(2, "k")?))?;
     let header = SimhashHeader::new(source, k, bits);
-    let mut sketch = Vec::new();
-    executor::one(executor_for(document.bytes()), &mut sketch, |sketch, stop| {
-        *sketch = simhash_sketch(&document, &header, stop)?;
-        Ok(())
-    })?;
+    let sketch = compute(document.bytes(), |stop| simhash_sketch(&document, &header, stop))?;
     Ok(call.give(Some(sketch)))
 }
 

@@ -8,10 +8,10 @@ use pgrx::pg_sys::Datum;
 
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::executor::executor_for;
+use crate::pg::server::executor::compute;
 use crate::pg::server::set_returning::{self, RowSource};
 use crate::pg::server::values;
-use neardup_core::executor::{self, Stop};
+use neardup_core::executor::Stop;
 use neardup_core::memory;
 use neardup_core::text::paragraphs::for_each_paragraph;
 use neardup_core::text::sentences::for_each_sentence;
@@ -51,10 +51,10 @@ impl UnitRows {
         cut: impl Fn(&str, &Stop, &mut Vec<Span>) -> neardup_core::error::Result<()> + Sync,
     ) -> Result<Self> {
         let text = call.text(0)?.map(|text| memory::owned(text, DOING)).transpose()?.unwrap_or_default();
-        let mut units = Vec::new();
-        executor::one(executor_for(text.len()), &mut units, |units, stop| {
-            units.clear();
-            cut(&text, stop, units)
+        let units = compute(text.len(), |stop| {
+            let mut units = Vec::new();
+            cut(&text, stop, &mut units)?;
+            Ok(units)
         })?;
         Ok(Self { unit, text, units: units.into_iter(), given: 0 })
     }

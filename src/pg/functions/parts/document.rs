@@ -9,10 +9,9 @@ use crate::pg::functions::sketches::document_of;
 use crate::pg::query::decode::ColumnContent;
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::executor::executor_for;
+use crate::pg::server::executor::compute;
 use crate::pg::server::set_returning::{self, RowSource};
 use crate::pg::server::values;
-use neardup_core::executor;
 use neardup_core::joins::parts::groups::{RowGroups, check_parts, groups};
 use neardup_core::joins::parts::ranks::TokenRanks;
 use neardup_core::joins::parts::{filtered_keys, keys};
@@ -25,11 +24,7 @@ fn carry(call: FunctionCall, kind: ColumnContent) -> Result<Datum> {
     let carrier = method.carrier()?;
     let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
     let site = call.text(1)?;
-    let mut bytes = Vec::new();
-    executor::one(executor_for(document.bytes()), &mut bytes, |bytes, stop| {
-        *bytes = carried(carrier, &document, site.as_deref(), stop)?;
-        Ok(())
-    })?;
+    let bytes = compute(document.bytes(), |stop| carried(carrier, &document, site.as_deref(), stop))?;
     values::bytea(&bytes, "a carried document")
 }
 
@@ -57,13 +52,8 @@ sql_functions! {
             Meeting::Terms { .. } => LeftOut::parse(call.bytes(2).unwrap_or_default())?,
             _ => LeftOut::default(),
         };
-        let mut similarity = None;
         let effort = left.len() + right.len() + left.len().saturating_mul(right.len()) / 1024;
-        executor::one(executor_for(effort), &mut similarity, |similarity, stop| {
-            *similarity = carrier.similarity(pair, left_out, stop)?;
-            Ok(())
-        })?;
-        Ok(call.give(similarity))
+        Ok(call.give(compute(effort, |stop| carrier.similarity(pair, left_out, stop))?))
     };
 
     /// `neardup_part_rows(carried, ranks, method, parts)`: returns one row for each part.
@@ -84,39 +74,32 @@ pub(super) fn of_document(call: FunctionCall, n: usize) -> Result<Option<RowGrou
     let carried = content(bytes)?;
     let parts = check_parts(call.need::<i32>(n + 3, "parts")?.into())
         .map_err(|error| SqlError::from(error).hint(EXAMPLE))?;
-    let mut rows = RowGroups::default();
-    let executor = executor_for(8 * bytes.len());
-    if let meeting @ (Meeting::Sets(_) | Meeting::Rarest) = carrier.meeting() {
-        let none = [1, 0, 0, 0, 0, 0, 0, 0];
-        let order = ranks(call, n + 1)?.map_or_else(|| TokenRanks::parse(&none), Ok)?;
-        executor::one(executor, &mut rows, |rows, stop| {
-            *rows = match meeting {
-                Meeting::Sets(predicate) => {
-                    groups(&carrier.set(carried, stop)?, &order, &Bounds::new(predicate), parts, stop)?
-                }
-                _ => {
-                    let (mut weighted, mut own) = (Vec::new(), Vec::new());
-                    let needed = carrier.weights(carried, &mut weighted, stop)?;
-                    keys::rarest(&weighted, needed, &order, &mut own, stop)?;
-                    keys::groups(&mut own, parts, stop)?
-                }
-            };
-            Ok(())
-        })?;
-        return Ok(Some(rows));
+    let (none, mut order, mut left_out) = ([1, 0, 0, 0, 0, 0, 0, 0], None, LeftOut::default());
+    if matches!(carrier.meeting(), Meeting::Sets(_) | Meeting::Rarest) {
+        order = Some(ranks(call, n + 1)?.map_or_else(|| TokenRanks::parse(&none), Ok)?);
+    } else {
+        left_out = LeftOut::parse(call.bytes(n + 1).unwrap_or_default())?;
     }
-    let left_out = LeftOut::parse(call.bytes(n + 1).unwrap_or_default())?;
-    executor::one(executor, &mut rows, |rows, stop| {
+    let rows = compute(8 * bytes.len(), |stop| {
         let mut own = Vec::new();
-        carrier.keys(carried, left_out, &mut own, stop)?;
-        *rows = match carrier.meeting() {
-            Meeting::Keys { filter: Some(predicate), .. } => {
-                let set = carrier.set(carried, stop)?;
-                filtered_keys::groups(&own, &set, &Bounds::new(predicate), parts, stop)?
+        match (carrier.meeting(), &order) {
+            (Meeting::Sets(predicate), Some(order)) => {
+                return groups(&carrier.set(carried, stop)?, order, &Bounds::new(predicate), parts, stop);
             }
-            _ => keys::groups(&mut own, parts, stop)?,
-        };
-        Ok(())
+            (Meeting::Rarest, Some(order)) => {
+                let mut weighted = Vec::new();
+                let needed = carrier.weights(carried, &mut weighted, stop)?;
+                keys::rarest(&weighted, needed, order, &mut own, stop)?;
+            }
+            (meeting, _) => {
+                carrier.keys(carried, left_out, &mut own, stop)?;
+                if let Meeting::Keys { filter: Some(predicate), .. } = meeting {
+                    let set = carrier.set(carried, stop)?;
+                    return filtered_keys::groups(&own, &set, &Bounds::new(predicate), parts, stop);
+                }
+            }
+        }
+        keys::groups(&mut own, parts, stop)
     })?;
     Ok(Some(rows))
 }

@@ -10,10 +10,9 @@ use super::{KnownMethod, method};
 use crate::pg::functions::passages::columns;
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::executor::executor_for;
+use crate::pg::server::executor::compute;
 use crate::pg::server::set_returning::{self, RowSource};
 use crate::pg::server::values;
-use neardup_core::executor;
 use neardup_core::memory;
 use neardup_core::methods::carrier::{LeftOut, content};
 use neardup_core::passages::Passage;
@@ -31,12 +30,12 @@ sql_functions! {
         let Some((left, right)) = call.bytes(0).zip(call.bytes(1)) else { return Ok(call.give::<i32>(None)) };
         let (pair, left_out) =
             ([content(left)?, content(right)?], LeftOut::parse(call.bytes(2).unwrap_or_default())?);
-        let mut bytes = Vec::new();
-        executor::one(executor_for(16 * (left.len() + right.len())), &mut bytes, |bytes, stop| {
+        let bytes = compute(16 * (left.len() + right.len()), |stop| {
+            let mut bytes = Vec::new();
             for passage in passages.passages(pair, left_out, stop)? {
-                encode(&passage, bytes)?;
+                encode(&passage, &mut bytes)?;
             }
-            Ok(())
+            Ok(bytes)
         })?;
         match bytes.as_slice() {
             [] => Ok(call.give::<i32>(None)),

@@ -12,8 +12,7 @@ use super::statistics::ColumnSample;
 use super::threshold::DISTANCES;
 use crate::pg::query::ours::symbol;
 use crate::pg::server::call::varlena_bytes;
-use crate::pg::server::executor::executor_for;
-use neardup_core::executor;
+use crate::pg::server::executor::compute;
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::origin::Origin;
 use neardup_core::features::tokens::{Document, Scratch, for_each_token};
@@ -106,13 +105,13 @@ unsafe fn is_shorter(root: *mut pg_sys::PlannerInfo, ball: &SetBall<'_>, row: *m
 fn tokens_of(query: &RunQuery<'_>) -> Option<u32> {
     let spec = FeatureSpec { tokenizer: query.origin.tokenizer(), ..FeatureSpec::WORDS };
     let document = Document::Text(query.text.to_owned());
-    let mut tokens = 0;
-    let counted = executor::one(executor_for(query.text.len()), &mut tokens, |tokens, stop| {
-        *tokens = 0;
+    let counted = compute(query.text.len(), |stop| {
+        let mut tokens = 0;
         for_each_token(&document, &spec, &mut Scratch::default(), stop, |_| {
-            *tokens += 1;
+            tokens += 1;
             Ok(())
-        })
+        })?;
+        Ok(tokens)
     });
-    counted.ok().map(|()| tokens)
+    counted.ok()
 }
