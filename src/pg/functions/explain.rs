@@ -18,7 +18,7 @@ use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::encoding::{self, c_string};
 use crate::pg::server::error::{Result, SqlError, catch};
 use crate::pg::server::executor::compute;
-use crate::pg::server::set_returning::{self, RowSource};
+use crate::pg::server::set_returning::{self, RowSource, Rows, float};
 use crate::pg::server::values::text;
 use neardup_core::error::Result as CoreResult;
 use neardup_core::executor::Stop;
@@ -107,7 +107,7 @@ sql_functions! {
                     Ok(explained)
                 })?;
             }
-            Ok(Explained { rows: explained.into_iter(), unknown: false })
+            Ok(explanations(explained))
         })
     };
 
@@ -140,24 +140,13 @@ fn of_sketches(
             let Explanation { similarity, evidence } = explain(a, b)?;
             explained.push((kind.method(), similarity, SaidEvidence::Method(evidence)));
         }
-        Ok(Explained { rows: explained.into_iter(), unknown: false })
+        Ok(explanations(explained))
     })
 }
 
 /// Methods, similarities and evidence as rows.
-struct Explained {
-    rows: std::vec::IntoIter<(&'static str, Option<f64>, SaidEvidence)>,
-    unknown: bool,
-}
-
-impl RowSource<3> for Explained {
-    fn columns(&self) -> [&'static str; 3] {
-        ["method", "similarity", "evidence"]
-    }
-
-    fn next(&mut self) -> Result<Option<[Datum; 3]>> {
-        let Some((name, similarity, evidence)) = self.rows.next() else { return Ok(None) };
-        self.unknown = similarity.is_none();
+fn explanations(explained: Vec<(&'static str, Option<f64>, SaidEvidence)>) -> impl RowSource<3> {
+    let row = |(name, similarity, evidence): (&str, Option<f64>, SaidEvidence)| {
         // Strings from the server contain no NUL character, so the JSON contains none.
         let evidence = encoding::to_server(&json(&evidence)?)?;
         // SAFETY: the function reads a C string and returns a jsonb in the current memory context.
@@ -165,12 +154,9 @@ impl RowSource<3> for Explained {
             let input: pg_sys::Oid = pg_sys::F_JSONB_IN.into();
             pg_sys::OidInputFunctionCall(input, evidence.as_ptr().cast_mut(), pg_sys::InvalidOid, -1)
         };
-        Ok(Some([text(name)?, Datum::from(similarity.unwrap_or_default().to_bits()), evidence]))
-    }
-
-    fn nulls(&self) -> [bool; 3] {
-        [false, self.unknown, false]
-    }
+        Ok([Some(text(name)?), similarity.and_then(float), Some(evidence)])
+    };
+    Rows(["method", "similarity", "evidence"], explained.into_iter().map(row))
 }
 
 sql_functions! {

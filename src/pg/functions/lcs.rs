@@ -8,7 +8,7 @@ use crate::pg::request::methods::tlcs::centre;
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::compute;
-use crate::pg::server::set_returning::{self, RowSource};
+use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::values;
 use neardup_core::executor::Stop;
 use neardup_core::memory;
@@ -71,7 +71,14 @@ sql_functions! {
     /// `tlcs(text, text, slope, window, first, centre, min_part) → TABLE(left_span, right_span,
     /// length)`
     neardup_tlcs, within Arguments: |call| {
-        set_returning::answer(call, || Ok(SharedPartRows(tlcs(call)?.map(|found| found.parts).unwrap_or_default().into_iter())))
+        set_returning::answer(call, || {
+            let parts = tlcs(call)?.map(|found| found.parts).unwrap_or_default();
+            // The number of characters in a text of the server fits in 31 bits.
+            let row = |part: SharedPart| {
+                Ok([Some(range(&part.left)?), Some(range(&part.right)?), Some(Datum::from(part.length as i32))])
+            };
+            Ok(Rows(["left_span", "right_span", "length"], parts.into_iter().map(row)))
+        })
     };
 }
 
@@ -92,21 +99,6 @@ fn tlcs(call: FunctionCall) -> Result<Option<Found>> {
     parameters.check().map_err(|error| SqlError::from(error).hint(example))?;
     let compare = |stop: &Stop| Comparer::new(parameters)?.compare(&a, &b, None, stop);
     Ok(compute(effort(a.len(), b.len()), compare)?)
-}
-
-/// Parts of two texts as rows.
-struct SharedPartRows(std::vec::IntoIter<SharedPart>);
-
-impl RowSource<3> for SharedPartRows {
-    fn columns(&self) -> [&'static str; 3] {
-        ["left_span", "right_span", "length"]
-    }
-
-    fn next(&mut self) -> Result<Option<[Datum; 3]>> {
-        let Some(part) = self.0.next() else { return Ok(None) };
-        // The number of characters in a text of the server fits in 31 bits.
-        Ok(Some([range(&part.left)?, range(&part.right)?, Datum::from(part.length as i32)]))
-    }
 }
 
 sql_functions! {

@@ -7,14 +7,14 @@ use pgrx::pg_sys::Datum;
 use pgrx::{PgSqlErrorCode, check_for_interrupts};
 
 use super::near_duplicates_stats::{StoredAccount, tell_short, tell_weak};
-use crate::pg::query::ids::RowIds;
+use crate::pg::query::ids::OrderedIds;
 use crate::pg::read::documents::Finished;
 use crate::pg::request::Request;
 use crate::pg::request::example::Example;
 use crate::pg::request::form::{self, FunctionForm};
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::set_returning::{self, RowSource};
+use crate::pg::server::set_returning::{self, Row, RowSource, float};
 use neardup_core::clusters::leaders::Leaders;
 use neardup_core::features::sets::records::Members;
 use neardup_core::joins::pairs::{Pair, Pairs};
@@ -168,7 +168,7 @@ impl RowSource<3> for RunningJoin {
         ["left_id", "right_id", "similarity"]
     }
 
-    fn next(&mut self) -> Result<Option<[Datum; 3]>> {
+    fn next(&mut self) -> Result<Option<Row<3>>> {
         let Some(pair) = self.next_pair()? else { return Ok(None) };
         if let Some(rows) = self.pairs.coming() {
             self.finished.prefetch(rows);
@@ -179,8 +179,7 @@ impl RowSource<3> for RunningJoin {
             true => self.finished.ids(pair.left, pair.right),
             false => self.finished.ids(pair.right, pair.left),
         };
-        let similarity = Datum::from(pair.similarity.to_bits());
-        Ok(Some([left, right, similarity]))
+        Ok(Some([Some(left), Some(right), float(pair.similarity)]))
     }
 }
 
@@ -213,9 +212,9 @@ fn tell_recall(name: &str, account: &Account) {
 }
 
 /// Finds the rows to remove when the longest documents are to stay, if the method of a request can
-/// do so without pairs. Returns the ids, the rows in the order of their ids, and the leader of each
-/// row, or `None` if the method needs pairs.
-pub(crate) fn eliminated(request: &Request) -> Result<Option<(RowIds, Vec<u32>, Leaders)>> {
+/// do so without pairs. Returns the ids in their order, and the leader of each row, or `None` if
+/// the method needs pairs.
+pub(crate) fn eliminated(request: &Request) -> Result<Option<(OrderedIds, Leaders)>> {
     let began = Instant::now();
     let mut reading = request.reading();
     let (eliminated, mut account) = reading.run(|reading| request.method.eliminate(reading))?;
@@ -226,7 +225,7 @@ pub(crate) fn eliminated(request: &Request) -> Result<Option<(RowIds, Vec<u32>, 
     account.phases[2] = milliseconds(began) - account.phases[0];
     account.pairs = (0..).zip(&leaders.of).filter(|(vertex, leader)| vertex != *leader).count() as u64;
     drop(StoredAccount::from_account(account));
-    Ok(Some((left, order, leaders)))
+    Ok(Some((OrderedIds { ids: left, order }, leaders)))
 }
 
 /// Returns the error for a call that finds more pairs than its limit `most`.

@@ -10,7 +10,7 @@ use crate::pg::request::example::Example;
 use crate::pg::server::call::sql_functions;
 use crate::pg::server::executor::worked;
 use crate::pg::server::own_schema::calls;
-use crate::pg::server::set_returning;
+use crate::pg::server::set_returning::{self, Row, Rows};
 use neardup_core::joins::sketches::hamming::Hamming;
 use neardup_core::methods::account::Account;
 
@@ -95,7 +95,7 @@ sql_functions! {
         // SAFETY: reads a variable of the session.
         let role = unsafe { pg_sys::GetUserId() };
         let last = LAST.with(|last| last.borrow().as_ref().filter(|(owner, _)| *owner == role).map(|(_, s)| s.clone()));
-        set_returning::few(call, COLUMNS, last.map(|account| Ok(row(&account))))
+        set_returning::all(call, Rows(COLUMNS, last.iter().map(|account| Ok(row(account)))))
     };
 }
 
@@ -131,7 +131,7 @@ const COLUMNS: [&str; 28] = [
 ];
 
 /// Returns the account as a row.
-fn row(account: &Account) -> [Option<Datum>; COLUMNS.len()] {
+fn row(account: &Account) -> Row<{ COLUMNS.len() }> {
     let counts = account.counts;
     let numbers = [
         account.documents,

@@ -12,7 +12,7 @@ use crate::pg::request::form::NEAREST;
 use crate::pg::server::call::sql_functions;
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::interrupt_pending;
-use crate::pg::server::set_returning::{self, Put, RowSource};
+use crate::pg::server::set_returning::{self, Put, Row, RowSource, float};
 use neardup_core::joins::nearest::rows::{NearestRow, NearestRows};
 use neardup_core::methods::account::milliseconds;
 use neardup_core::methods::nearest::search;
@@ -54,7 +54,7 @@ impl NearestOfEach {
             while !interrupt_pending()
                 && let Some(found) = take()
             {
-                put(values(finished, found), NO_NULLS);
+                put(row(finished, found));
             }
         })?;
         let account = &mut kept.account;
@@ -65,23 +65,21 @@ impl NearestOfEach {
 }
 
 /// Returns a row of the result.
-fn values(finished: &Finished, found: NearestRow) -> [Datum; 4] {
+fn row(finished: &Finished, found: NearestRow) -> Row<4> {
     let [id, nearest] = finished.ids(found.row, found.nearest);
-    [id, nearest, Datum::from(found.similarity.to_bits()), Datum::from(found.rank)]
+    [Some(id), Some(nearest), float(found.similarity), Some(Datum::from(found.rank))]
 }
-
-const NO_NULLS: [bool; 4] = [false; 4];
 
 impl RowSource<4> for NearestOfEach {
     fn columns(&self) -> [&'static str; 4] {
         ["id", "nearest_id", "similarity", "rank"]
     }
 
-    fn next(&mut self) -> Result<Option<[Datum; 4]>> {
+    fn next(&mut self) -> Result<Option<Row<4>>> {
         check_for_interrupts!();
         loop {
             if let Some(found) = self.rows.take() {
-                return Ok(Some(values(&self.finished, found)));
+                return Ok(Some(row(&self.finished, found)));
             }
             if !self.advance(None)? {
                 return Ok(None);
@@ -91,8 +89,8 @@ impl RowSource<4> for NearestOfEach {
 
     fn each(&mut self, put: &mut Put<'_, 4>) -> Result<()> {
         while self.advance(Some(put))? {}
-        while let Some(values) = self.next()? {
-            put(values, NO_NULLS);
+        while let Some(row) = self.next()? {
+            put(row);
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ use crate::pg::request::{HtmlPages, PassageArguments, PassageRequest, RawArgumen
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::compute;
-use crate::pg::server::set_returning::{self, RowSource};
+use crate::pg::server::set_returning::{self, Row, RowSource, Rows, float};
 use neardup_core::features::tokens::{Document, Page};
 use neardup_core::memory;
 use neardup_core::methods::account::milliseconds;
@@ -129,17 +129,26 @@ fn tell_capped(request: &PassageRequest, capped: Capped) {
     );
 }
 
+/// Returns passages of two texts as rows.
+pub(super) fn passage_rows(passages: Vec<Passage>) -> impl RowSource<6> {
+    Rows(
+        ["left_sentence", "right_sentence", "sentences", "left_span", "right_span", "similarity"],
+        passages.into_iter().map(|passage| columns(&passage)),
+    )
+}
+
 /// Returns the values of the columns after the two ids.
-pub(super) fn columns(passage: &Passage) -> Result<[Datum; 6]> {
+fn columns(passage: &Passage) -> Result<Row<6>> {
     // Sentences are numbered from 1, like the rows of the SQL function `sentences`.
-    let [left, right] = [passage.left_sentence, passage.right_sentence].map(|n| Datum::from(n as i32 + 1));
+    let [left, right] =
+        [passage.left_sentence, passage.right_sentence].map(|n| Some(Datum::from(n as i32 + 1)));
     Ok([
         left,
         right,
-        Datum::from(passage.sentences as i32),
-        range(&passage.left_span)?,
-        range(&passage.right_span)?,
-        Datum::from(passage.similarity.to_bits()),
+        Some(Datum::from(passage.sentences as i32)),
+        Some(range(&passage.left_span)?),
+        Some(range(&passage.right_span)?),
+        float(passage.similarity),
     ])
 }
 
@@ -157,9 +166,9 @@ impl RowSource<8> for RunningSearch {
         ]
     }
 
-    fn next(&mut self) -> Result<Option<[Datum; 8]>> {
+    fn next(&mut self) -> Result<Option<Row<8>>> {
         let Some(passage) = self.next_passage()? else { return Ok(None) };
-        let [left, right] = self.finished.ids(passage.left_row, passage.right_row);
+        let [left, right] = self.finished.ids(passage.left_row, passage.right_row).map(Some);
         let [a, b, c, d, e, f] = columns(&passage)?;
         Ok(Some([left, right, a, b, c, d, e, f]))
     }
@@ -192,20 +201,7 @@ sql_functions! {
                     between_documents([document(&texts[0])?, document(&texts[1])?], &parameters, stop)
                 })?;
             }
-            Ok(SharedPassageRows(found.into_iter()))
+            Ok(passage_rows(found))
         })
     };
-}
-
-/// The shared passages of two texts as rows.
-struct SharedPassageRows(std::vec::IntoIter<Passage>);
-
-impl RowSource<6> for SharedPassageRows {
-    fn columns(&self) -> [&'static str; 6] {
-        ["left_sentence", "right_sentence", "sentences", "left_span", "right_span", "similarity"]
-    }
-
-    fn next(&mut self) -> Result<Option<[Datum; 6]>> {
-        self.0.next().map(|passage| columns(&passage)).transpose()
-    }
 }

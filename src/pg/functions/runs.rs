@@ -15,7 +15,7 @@ use crate::pg::request::{RunsRequest, plain_tokenizer, such_as};
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::{BackendExecutor, compute};
-use crate::pg::server::set_returning::{self, RowSource};
+use crate::pg::server::set_returning::{self, Row, RowSource};
 use crate::pg::server::values;
 use neardup_core::error::Result as CoreResult;
 use neardup_core::executor::Stop;
@@ -57,15 +57,8 @@ fn cut(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
         let work = |reading: &mut Reading<'_>| repeats::cut(&request.parameters, request.cutting, reading);
         let (texts, finished, account) = read(&request, work)?;
         let context = PgMemoryContexts::new("neardup: cut text");
-        let (batch, is_null) = (Vec::new().into_iter(), false);
-        Ok(CutTextRows {
-            texts,
-            batch,
-            context,
-            is_null,
-            finished,
-            account: StoredAccount::from_account(account),
-        })
+        let (batch, account) = (Vec::new().into_iter(), StoredAccount::from_account(account));
+        Ok(CutTextRows { texts, batch, context, finished, account })
     })
 }
 
@@ -106,12 +99,11 @@ impl RowSource<6> for RepeatedRunRows {
         ["id", "span", "tokens", "of_id", "of_span", "documents"]
     }
 
-    fn next(&mut self) -> Result<Option<[Datum; 6]>> {
+    fn next(&mut self) -> Result<Option<Row<6>>> {
         let Some(run) = self.runs.next(&self.finished.executor)? else { return Ok(None) };
         let account = &mut self.account.account;
         account.pairs += 1;
         let [id, of_id] = self.finished.ids(run.row, run.of_row);
-        let tokens = Datum::from(run.tokens as i32);
         // The server has copied the ranges before.
         // SAFETY: nothing else is in this context.
         unsafe { self.context.reset() };
@@ -119,7 +111,8 @@ impl RowSource<6> for RepeatedRunRows {
         let [span, of_span] = unsafe {
             self.context.switch_to(|_| Ok::<_, SqlError>([range(&run.span)?, range(&run.of_span)?]))?
         };
-        Ok(Some([id, span, tokens, of_id, of_span, Datum::from(i64::from(run.documents))]))
+        let (tokens, documents) = (Datum::from(run.tokens as i32), Datum::from(i64::from(run.documents)));
+        Ok(Some([id, span, tokens, of_id, of_span, documents].map(Some)))
     }
 }
 
@@ -129,8 +122,6 @@ struct CutTextRows {
     batch: std::vec::IntoIter<CutText>,
     /// The memory of the text that was returned last.
     context: PgMemoryContexts,
-    /// Whether that text has too little left.
-    is_null: bool,
     finished: Finished,
     account: StoredAccount,
 }
@@ -140,23 +131,21 @@ impl RowSource<4> for CutTextRows {
         ["id", "body", "cut_characters", "cut_tokens"]
     }
 
-    fn next(&mut self) -> Result<Option<[Datum; 4]>> {
+    fn next(&mut self) -> Result<Option<Row<4>>> {
         loop {
             if let Some(cut) = self.batch.next() {
                 self.account.account.pairs += 1;
-                self.is_null = cut.body.is_none();
                 let [id, _] = self.finished.ids(cut.row, cut.row);
                 // The server has copied the text before.
                 // SAFETY: nothing else is in this context.
                 unsafe { self.context.reset() };
                 let body = cut.body.as_deref();
                 // SAFETY: the closure only makes a text.
-                let body =
-                    unsafe { self.context.switch_to(|_| body.map_or(Ok(Datum::null()), values::text))? };
+                let body = unsafe { self.context.switch_to(|_| body.map(values::text).transpose())? };
                 // A text of the server has fewer than 2^31 characters.
                 let [characters, tokens] =
-                    [cut.characters, cut.tokens].map(|count| Datum::from(count as i32));
-                return Ok(Some([id, body, characters, tokens]));
+                    [cut.characters, cut.tokens].map(|count| Some(Datum::from(count as i32)));
+                return Ok(Some([Some(id), body, characters, tokens]));
             }
             let began = Instant::now();
             let batch = self.texts.next_batch(&self.finished.executor)?;
@@ -168,10 +157,6 @@ impl RowSource<4> for CutTextRows {
                 None => return Ok(None),
             }
         }
-    }
-
-    fn nulls(&self) -> [bool; 4] {
-        [false, self.is_null, false, false]
     }
 }
 
@@ -240,7 +225,7 @@ impl RowSource<3> for OfTwo {
         ["left_span", "right_span", "tokens"]
     }
 
-    fn next(&mut self) -> Result<Option<[Datum; 3]>> {
+    fn next(&mut self) -> Result<Option<Row<3>>> {
         let Some(Located { runs, places }) = &mut self.found else { return Ok(None) };
         let Some(run) = runs.next(&BackendExecutor::single())? else { return Ok(None) };
         let span = |n: usize, first: u32| {
@@ -254,6 +239,6 @@ impl RowSource<3> for OfTwo {
         let [left, right] = unsafe {
             self.context.switch_to(|_| Ok::<_, SqlError>([span(0, run.left)?, span(1, run.right)?]))?
         };
-        Ok(Some([left, right, Datum::from(run.tokens as i32)]))
+        Ok(Some([left, right, Datum::from(run.tokens as i32)].map(Some)))
     }
 }

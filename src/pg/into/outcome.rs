@@ -1,6 +1,6 @@
 //! Steps that make the tables which the caller named.
 
-use pgrx::pg_sys::{Datum, Oid};
+use pgrx::pg_sys::Oid;
 
 use super::nodes::citus::CitusLayout;
 use super::place::TablePlace;
@@ -9,7 +9,7 @@ use super::tables::columns::{Column, Type};
 use super::tables::own::{self, OwnTable};
 use super::work::CallWork;
 use crate::into::step::WorkingTable;
-use crate::pg::functions::clusters::warn_of_chains;
+use crate::pg::functions::clusters::{MemberRows, warn_of_chains};
 use crate::pg::functions::near_duplicates::RunningJoin;
 use crate::pg::functions::passages;
 use crate::pg::procedure::form::{IndexForm, TableForm};
@@ -21,7 +21,7 @@ use crate::pg::read::pairs::{AskedPairs, PairGraph};
 use crate::pg::request::{PassageRequest, Request};
 use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::Result;
-use crate::pg::server::set_returning::{RowSource, RowStore};
+use crate::pg::server::set_returning::RowStore;
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::clusters::Clustering;
 
@@ -172,21 +172,13 @@ pub(super) fn join_here(work: &mut CallWork) -> Result<()> {
     let passages = work.call.arguments.others.passages;
     let mut supply = |_: FunctionCall, store: &mut RowStore| {
         if passages {
-            store_all(passages::RunningSearch::new(&PassageRequest::of_kept(join, id)?)?, store)
+            store.put_all(passages::RunningSearch::new(&PassageRequest::of_kept(join, id)?)?)
         } else {
-            store_all(RunningJoin::new(&Request::of_kept(join, id)?)?, store)
+            store.put_all(RunningJoin::new(&Request::of_kept(join, id)?)?)
         }
     };
     let inserted = supplying(&columns, &mut supply, || query.run([]))?;
     work.state.filled = Some(inserted.rows as i64);
-    Ok(())
-}
-
-/// Stores rows of a function.
-fn store_all<const N: usize>(mut rows: impl RowSource<N>, store: &mut RowStore) -> Result<()> {
-    while let Some(row) = rows.next()? {
-        store.put(row, [false; N]);
-    }
     Ok(())
 }
 
@@ -236,18 +228,5 @@ fn clusters_here(call: FunctionCall, id: Oid, result: Oid, store: &mut RowStore)
     let mut pairs = PairGraph::read(call, asked, &files)?;
     let clusters = pairs.clusters(Clustering::Connected, None)?;
     warn_of_chains(&clusters);
-    for cluster in clusters.iter() {
-        let id = |vertex: u32| pairs.ids.datum(pairs.places[vertex as usize]);
-        for (&vertex, &similarity) in cluster.members.iter().zip(cluster.similarity) {
-            let row = [
-                id(cluster.id),
-                id(vertex),
-                Datum::from(vertex == cluster.representative),
-                Datum::from(cluster.members.len()),
-                Datum::from(similarity.to_bits()),
-            ];
-            store.put(row, [false, false, false, false, similarity.is_nan()]);
-        }
-    }
-    Ok(())
+    store.put_all(MemberRows::<5>::new(pairs.vertices, clusters))
 }

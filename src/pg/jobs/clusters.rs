@@ -2,12 +2,11 @@
 //! representative.
 
 use pgrx::PgSqlErrorCode;
-use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::pg_sys::{self, Oid};
 
 use super::hints::anew;
 use super::statements::names::Names;
-use crate::pg::functions::clusters::{GroupedRows, warn_of_chains};
-use crate::pg::query::ids::RowIds;
+use crate::pg::functions::clusters::{MemberRows, grouped_rows, warn_of_chains};
 use crate::pg::read::pairs::{AskedPairs, PairGraph};
 use crate::pg::request::such_as;
 use crate::pg::server::call::FunctionCall;
@@ -15,7 +14,6 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::RowStore;
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::clusters::Clustering;
-use neardup_core::clusters::grouping::Clusters;
 
 /// Returns the types of the columns, where `id` is the type of ids.
 pub(super) fn columns(id: Oid) -> [Oid; 3] {
@@ -38,8 +36,7 @@ pub(super) fn of_pairs(names: &Names, call: FunctionCall, store: &mut RowStore) 
     if how.clustering == Clustering::Connected {
         warn_of_chains(&clusters);
     }
-    put(store, &pairs.ids, &pairs.places, &clusters);
-    Ok(())
+    store.put_all(MemberRows::<3>::new(pairs.vertices, clusters))
 }
 
 /// Stores the clusters that the method makes from the signatures of all rows instead of from pairs.
@@ -50,19 +47,6 @@ pub(super) fn of_signatures(names: &Names, store: &mut RowStore) -> Result<()> {
         return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
             .hint(such_as(&request.example)));
     };
-    let GroupedRows { ids, order, clusters } = GroupedRows::new(&request, grouping)?;
-    put(store, &ids, &order, &clusters);
-    Ok(())
-}
-
-/// Stores the members of all clusters. The id of a vertex is in `ids`, at the place that `places`
-/// holds for the vertex.
-fn put(store: &mut RowStore, ids: &RowIds, places: &[u32], clusters: &Clusters) {
-    let id = |vertex: u32| ids.datum(places[vertex as usize]);
-    for cluster in clusters.iter() {
-        for &vertex in cluster.members {
-            let is_representative = Datum::from(vertex == cluster.representative);
-            store.put([id(cluster.id), id(vertex), is_representative], [false; 3]);
-        }
-    }
+    let (vertices, clusters) = grouped_rows(&request, grouping)?;
+    store.put_all(MemberRows::<3>::new(vertices, clusters))
 }

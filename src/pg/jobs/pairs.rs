@@ -102,8 +102,8 @@ pub(super) fn look_up(names: &Names, lookup: ListLookup<'_>, store: &mut RowStor
 /// Joins the tables of a request.
 fn run(request: &Request, store: &mut RowStore) -> Result<()> {
     let mut run = RunningJoin::new(request)?;
-    while let Some(pair) = run.next()? {
-        put(store, &run.finished.left, pair);
+    while let Some([Some(left), Some(right), Some(similarity)]) = run.next()? {
+        put(store, &run.finished.left, [left, right, similarity]);
     }
     Ok(())
 }
@@ -115,7 +115,7 @@ fn put(store: &mut RowStore, ids: &RowIds, [left, right, similarity]: [Datum; 3]
         Ordering::Greater => [right, left],
         Ordering::Equal => return,
     };
-    let mut columns = [Datum::null(); COLUMNS];
-    columns[..3].copy_from_slice(&[lesser, greater, similarity]);
-    store.put(columns, std::array::from_fn(|column| column >= 3));
+    let mut row = [None; COLUMNS];
+    row[..3].copy_from_slice(&[lesser, greater, similarity].map(Some));
+    store.put(row);
 }

@@ -10,7 +10,7 @@ use crate::pg::query::decode::ColumnContent;
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::compute;
-use crate::pg::server::set_returning::{self, RowSource};
+use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::values;
 use neardup_core::joins::parts::groups::{RowGroups, check_parts, groups};
 use neardup_core::joins::parts::ranks::TokenRanks;
@@ -59,7 +59,13 @@ sql_functions! {
     /// `neardup_part_rows(carried, ranks, method, parts)`: returns one row for each part.
     neardup_part_rows, within Arguments: |call| {
         match of_document(call, 0)? {
-            Some(rows) => set_returning::all(call, PartRows::new(rows)),
+            Some(rows) => {
+                let (size, bitmap) = (Some(Datum::from(rows.size)), bytea(&rows.bitmap));
+                // There are at most 2²⁰ parts, and a value of 1 GB has fewer tokens than an int can
+                // count.
+                let row = |(part, prefix): &(u32, Vec<u8>)| Ok([Some(Datum::from(*part)), size, bitmap, bytea(prefix)]);
+                set_returning::all(call, Rows(["part", "size", "bitmap", "prefix"], rows.parts.iter().map(row)))
+            }
             None => Ok(call.give::<i32>(None)),
         }
     };
@@ -104,35 +110,7 @@ pub(super) fn of_document(call: FunctionCall, n: usize) -> Result<Option<RowGrou
     Ok(Some(rows))
 }
 
-/// The rows of a document.
-struct PartRows {
-    rows: RowGroups,
-    bitmap: Datum,
-    next: usize,
-}
-
-impl PartRows {
-    /// Makes the values in the current memory context.
-    fn new(rows: RowGroups) -> Self {
-        let bitmap = bytea(&rows.bitmap);
-        Self { rows, bitmap, next: 0 }
-    }
-}
-
-impl RowSource<4> for PartRows {
-    fn columns(&self) -> [&'static str; 4] {
-        ["part", "size", "bitmap", "prefix"]
-    }
-
-    fn next(&mut self) -> Result<Option<[Datum; 4]>> {
-        let Some((part, prefix)) = self.rows.parts.get(self.next) else { return Ok(None) };
-        self.next += 1;
-        // There are at most 2²⁰ parts, and a value of 1 GB has fewer tokens than an int can count.
-        Ok(Some([Datum::from(*part), Datum::from(self.rows.size), self.bitmap, bytea(prefix)]))
-    }
-}
-
 /// Makes a bytea in the current memory context.
-fn bytea(bytes: &[u8]) -> Datum {
-    pgrx::IntoDatum::into_datum(bytes).unwrap_or(Datum::null())
+fn bytea(bytes: &[u8]) -> Option<Datum> {
+    pgrx::IntoDatum::into_datum(bytes)
 }

@@ -13,7 +13,7 @@ use super::{DOING, EXAMPLE, KnownMethod, document, method};
 use crate::pg::server::call::{FunctionCall, is_null, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::BackendExecutor;
-use crate::pg::server::set_returning::{self, RowSource};
+use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::temp_file::ServerFiles;
 use crate::pg::server::values::{LARGEST, bytes_array, number_array};
 use crate::pg::server::{aggregate, settings};
@@ -153,7 +153,8 @@ sql_functions! {
             let message = format!("{} numbers are no whole number of pairs", ids.len());
             return Err(SqlError::parameter(message).hint(EXAMPLE));
         };
-        set_returning::all(call, ListedCandidates(pairs))
+        let row = |pair: &[i64; 2]| Ok(pair.map(|id| Some(Datum::from(id))));
+        set_returning::all(call, Rows(["left_id", "right_id"], pairs.iter().map(row)))
     };
 }
 
@@ -170,21 +171,6 @@ unsafe fn numbers(array: *const pg_sys::ArrayType) -> Option<&'static [i64]> {
         let elements = array.byte_add(header.next_multiple_of(align_of::<i64>())).cast::<i64>();
         let count = pg_sys::ArrayGetNItems(dimensions, lengths) as usize;
         ((*array).dataoffset == 0).then(|| std::slice::from_raw_parts(elements, count))
-    }
-}
-
-/// The candidates of a list of pairs of numbers.
-struct ListedCandidates(&'static [[i64; 2]]);
-
-impl RowSource<2> for ListedCandidates {
-    fn columns(&self) -> [&'static str; 2] {
-        ["left_id", "right_id"]
-    }
-
-    fn next(&mut self) -> Result<Option<[Datum; 2]>> {
-        let Some((pair, rest)) = self.0.split_first() else { return Ok(None) };
-        self.0 = rest;
-        Ok(Some(pair.map(Datum::from)))
     }
 }
 

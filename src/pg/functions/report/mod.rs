@@ -9,9 +9,9 @@ use std::time::Instant;
 use pgrx::pg_sys::{self, Datum};
 
 use self::arguments::{ReportArguments, as_called};
-use self::cards::{Cards, LARGE, is_chain};
+use self::cards::Cards;
 use self::documents::{ReportDocuments, with_room};
-use super::clusters::{GroupedRows, JoinGraph, how};
+use super::clusters::{Chains, Joining, grouped_rows, how, is_chain};
 use crate::pg::request::Request;
 use crate::pg::request::form::DUPLICATES_REPORT;
 use crate::pg::server::call::{FunctionCall, sql_functions};
@@ -58,11 +58,11 @@ fn report(call: FunctionCall) -> Result<Datum> {
     let asked = ReportArguments::new(given, &request.example)?;
 
     let files = ServerFiles::in_current_context();
-    let mut joined = JoinGraph::new(&request, &files)?;
+    let mut joined = Joining::new(&request)?.all(&files)?;
     let executor = joined.executor;
-    let vertices = joined.order.len();
+    let vertices = joined.vertices.len();
     let clusters = match how.grouping(&request) {
-        Some(grouping) => GroupedRows::new(&request, grouping)?.clusters,
+        Some(grouping) => grouped_rows(&request, grouping)?.1,
         None => Clusters::new(&mut joined.graph, how.clustering, how.largest, &executor)?,
     };
     let summaries = summaries(&mut joined.graph, &clusters, EFFORT, &executor)?;
@@ -80,7 +80,7 @@ fn report(call: FunctionCall) -> Result<Datum> {
     let points = curve(&mut joined.graph, &links, &thresholds(lowest), &executor)?;
     let steps = curve(&mut joined.graph, &links, &steps::thresholds(lowest), &executor)?;
 
-    let documents = ReportDocuments::new(&request, &joined, asked.title.as_deref());
+    let documents = ReportDocuments::new(&request, &joined.vertices, asked.title.as_deref());
     let mut page = ReportPage::new(asked.link.clone());
     add_pairs(&mut page, &by_turns(&samples), &documents, &executor)?;
     let cards = Cards { clusters: &clusters, summaries: &summaries, documents: &documents, asked: &asked };
@@ -200,7 +200,7 @@ fn warnings(clusters: &Clusters, documents: usize) -> Vec<String> {
         ));
     }
     let largest = clusters.iter().map(|cluster| cluster.members.len()).max().unwrap_or(0);
-    if largest >= LARGE && largest > documents / 10 {
+    if largest >= Chains::LARGE && largest > documents / 10 {
         warnings.push(format!(
             "The largest cluster has {} of {} documents. That is often a template, an error page or a notice that \
              they share: look at its pairs, and strip what is shared before comparing.",

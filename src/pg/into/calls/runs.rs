@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::pg_sys::{self, Oid};
 use pgrx::{IntoDatum, PgSqlErrorCode, check_for_interrupts};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -20,7 +20,7 @@ use crate::pg::procedure::table::{OpenedTable, Patience, Table};
 use crate::pg::query::as_user::as_user;
 use crate::pg::server::call::sql_functions;
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::set_returning;
+use crate::pg::server::set_returning::{self, Row, Rows};
 use crate::pg::server::values;
 
 const NAME: &str = "neardup_into_calls";
@@ -31,7 +31,7 @@ sql_functions! {
         // SAFETY: reads the state of the session.
         let caller = unsafe { pg_sys::GetUserId() };
         let runs = as_user(caller, || all(caller))?;
-        set_returning::few(call, COLUMNS, runs.into_iter().map(CallOnNode::row))
+        set_returning::all(call, Rows(COLUMNS, runs.into_iter().map(CallOnNode::row)))
     };
 }
 
@@ -199,7 +199,7 @@ const COLUMNS: [&str; 13] = [
 ];
 
 impl CallOnNode {
-    fn row(self) -> Result<[Option<Datum>; COLUMNS.len()]> {
+    fn row(self) -> Result<Row<{ COLUMNS.len() }>> {
         let text = |text: Option<String>| text.map(|text| values::text(&text)).transpose();
         Ok([
             text(self.node)?,

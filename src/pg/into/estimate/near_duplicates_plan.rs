@@ -15,13 +15,13 @@ use crate::pg::request::form::{Argument, NEAR_DUPLICATES_PLAN, Named};
 use crate::pg::request::{Request, sample_size};
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::Result;
-use crate::pg::server::set_returning;
+use crate::pg::server::set_returning::{self, Row, Rows};
 use crate::pg::server::values::text;
 
 sql_functions! {
     /// `near_duplicates_plan(docs, threshold, …)`
     neardup_near_duplicates_plan: |call| {
-        set_returning::few(call, COLUMNS, rows(call)?.into_iter().map(Ok))
+        set_returning::all(call, Rows(COLUMNS, rows(call)?.into_iter().map(Ok)))
     };
 }
 
@@ -43,7 +43,7 @@ const COLUMNS: [&str; 15] = [
     "received",
 ];
 
-type PlanRow = [Option<Datum>; COLUMNS.len()];
+type PlanRow = Row<{ COLUMNS.len() }>;
 
 fn rows(call: FunctionCall) -> Result<Vec<PlanRow>> {
     let given = NEAR_DUPLICATES_PLAN.bind(call);
