@@ -2,12 +2,11 @@
 
 use std::cell::RefCell;
 
-use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum};
-use pgrx::{PgLogLevel, PgSqlErrorCode};
 
 use crate::pg::request::example::Example;
 use crate::pg::server::call::sql_functions;
+use crate::pg::server::error::tell;
 use crate::pg::server::executor::worked;
 use crate::pg::server::own_schema::calls;
 use crate::pg::server::set_returning::{self, Row, Rows};
@@ -59,9 +58,7 @@ pub(crate) fn tell_short(name: &str, account: &Account, of_words: &Example) {
 }
 
 fn notice_with_hint(message: String, hint: &str) {
-    ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "neardup")
-        .set_hint(&*calls(hint))
-        .report(PgLogLevel::NOTICE);
+    tell(message, Some(calls(hint).into_owned()));
 }
 
 /// The account of a call by the current role. `near_duplicates_stats()` shows it even if the call

@@ -9,10 +9,10 @@ use super::nodes::Nodes;
 use super::nodes::citus::CitusLayout;
 use super::nodes::servers::Server;
 use super::place::TablePlace;
-use super::statements::{definitions, log as statements};
-use super::tables::own::OwnTable;
+use super::statements::log as statements;
 use crate::into::state::{DoneStages, SetSizes};
 use crate::into::step::LoggedStage;
+use crate::pg::procedure::definition::{TableDefinition, Type, Types, drop_tables};
 use crate::pg::procedure::form::{IndexForm, TableForm};
 use crate::pg::procedure::statement::read_text;
 use crate::pg::procedure::table::{OpenedTable, Table};
@@ -115,7 +115,7 @@ struct LogRow {
 /// An existing log, locked until the end of the transaction.
 #[derive(Debug)]
 pub(super) struct LogTable {
-    table: OwnTable,
+    table: Table,
     /// The common part of the names of working tables, and the parameters of the call, or None if
     /// the first row cannot be read.
     pub call: Option<(String, LoggedArguments)>,
@@ -133,22 +133,31 @@ pub(super) struct LogTable {
     pub read: Option<(String, bool)>,
 }
 
+/// The types of a table without ids.
+const NO_IDS: Types<'static> = Types { id: ("", pg_sys::InvalidOid), passages: false };
+
 /// The name of the last row of a finished log.
 pub(super) const RESULT: &str = "result";
 
 impl LogTable {
-    /// The form of the table.
-    pub(super) const FORM: TableForm =
-        TableForm { indexes: &[IndexForm::key(&["step"])], ..TableForm::TABLE };
-    /// Its columns.
-    pub(super) const COLUMNS: [(&str, Oid); 6] = [
-        ("step", pg_sys::INT4OID),
-        ("name", pg_sys::TEXTOID),
-        ("rows", pg_sys::INT8OID),
-        ("started", pg_sys::TIMESTAMPTZOID),
-        ("finished", pg_sys::TIMESTAMPTZOID),
-        ("about", pg_sys::JSONBOID),
-    ];
+    /// How the table is made.
+    const DEFINITION: TableDefinition = TableDefinition {
+        columns: &[
+            ("step", Type::Int4),
+            ("name", Type::Text),
+            ("rows", Type::Int8),
+            ("started", Type::Timestamptz),
+            ("finished", Type::Timestamptz),
+            ("about", Type::Jsonb),
+        ],
+        nullable: &["name", "rows", "started", "finished", "about"],
+        form: TableForm { indexes: &[IndexForm::key(&["step"])], ..TableForm::TABLE },
+    };
+
+    /// Reports whether a table is as a log was made.
+    pub(super) fn is_log(table: &Table) -> bool {
+        table.differs_from(&Self::DEFINITION, &NO_IDS).is_none()
+    }
 
     /// Opens the log of a place, if there is one. Fails, and leaves the table as it is, if the
     /// table is not a log that this role made.
@@ -156,7 +165,7 @@ impl LogTable {
         let Some(oid) = place.relation()? else { return Ok(None) };
         let table = match Table::open(oid, pg_sys::RowExclusiveLock, |owner| owner == caller)? {
             OpenedTable::Gone => return Ok(None),
-            OpenedTable::Table(table) if table.differs(&Self::FORM, &Self::COLUMNS).is_none() => table,
+            OpenedTable::Table(table) if Self::is_log(&table) => table,
             _ => {
                 let message = format!(
                     "relation {} already exists, and is no log of a call of this role",
@@ -167,7 +176,7 @@ impl LogTable {
             }
         };
         let mut log = Self {
-            table: OwnTable { name: table.name, oid },
+            table,
             call: None,
             ranges: Vec::new(),
             kept: Kept::default(),
@@ -230,7 +239,7 @@ impl LogTable {
         arguments: LoggedArguments,
     ) -> Result<()> {
         let name = place.qualified()?;
-        statements::create(&name).run()?;
+        Self::DEFINITION.make(&name, &NO_IDS)?;
         let gone = || SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, format!("{name} is gone"));
         let log = Self::open(place, caller)?.ok_or_else(gone)?;
         let kept = arguments.update.is_some().then(Kept::default);
@@ -252,7 +261,7 @@ impl LogTable {
 
     /// Drops the log.
     pub(super) fn drop(&self) -> Result<()> {
-        definitions::drop(std::slice::from_ref(&self.table.name)).run().map(|_| ())
+        drop_tables([&*self.table.name])
     }
 
     /// Deletes the rows of all stages after the first `keep`.

@@ -13,12 +13,12 @@ use super::arguments::InParts;
 use super::log::{LogTable, LoggedArguments};
 use super::session::of_call;
 use super::statements::parts as statements;
-use super::tables::own::OwnTable;
 use super::work::{CallWork, Claimed};
 use crate::into::state::Claim;
 use crate::into::step::{LoggedStage, WorkingTable};
 use crate::pg::procedure::session_lock::LockedShare;
 use crate::pg::procedure::statement::read_text;
+use crate::pg::procedure::table::Table;
 use crate::pg::query::Query;
 use crate::pg::query::as_user::as_user;
 use crate::pg::server::activity;
@@ -93,7 +93,7 @@ fn count_parts(work: &CallWork, table: WorkingTable) -> Result<u16> {
 /// Opens the table of the parts that are done, if the tables which the next stage fills are made.
 /// Returns the number of the stage, too, and the parts that are done, with the number of their
 /// rows.
-pub(super) fn noted(work: &CallWork) -> Result<Option<(OwnTable, Noted)>> {
+pub(super) fn noted(work: &CallWork) -> Result<Option<(Table, Noted)>> {
     let Some(noted) = work.spread()?.find(WorkingTable::Parts)? else { return Ok(None) };
     let done = done(&noted, step(work)?)?;
     Ok(done.map(|done| (noted, done)))
@@ -151,7 +151,7 @@ pub(super) fn take(work: &mut CallWork, table: WorkingTable) -> Result<()> {
 }
 
 /// Reads which parts of a step are done, unless its tables are not made.
-fn done(noted: &OwnTable, step: i64) -> Result<Option<Noted>> {
+fn done(noted: &Table, step: i64) -> Result<Option<Noted>> {
     let columns = [pg_sys::TEXTOID, pg_sys::INT8OID];
     let [done, rows] = statements::parts_done(noted, step).row(columns)?.unwrap_or_default();
     let done = done.map(read_text).transpose()?.unwrap_or_default();

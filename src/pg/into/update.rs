@@ -12,7 +12,7 @@
 use pgrx::PgSqlErrorCode;
 
 use super::log::{LogTable, LoggedArguments};
-use super::statements::{citus_catalog, definitions};
+use super::statements::citus_catalog;
 use super::work::CallWork;
 use crate::into::step::WorkingTable;
 use crate::pg::server::error::{Result, SqlError};
@@ -40,7 +40,7 @@ pub(super) fn is_kept(work: &CallWork, log: &LogTable, known: &LoggedArguments) 
                 return from_scratch("a table that was kept is gone");
             }
         }
-        let documents = definitions::count(&spread.open(WorkingTable::Known)?).number()?.unwrap_or_default();
+        let documents = spread.open(WorkingTable::Known)?.count()?;
         let kept = log.kept.read.saturating_add(log.progress.expected(WorkingTable::Sets));
         if kept > documents.saturating_mul(2).saturating_add(1000) {
             return from_scratch("most of the texts that were kept have changed or are gone");

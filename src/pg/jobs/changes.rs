@@ -8,8 +8,8 @@
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{IntoDatum, PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 
-use super::registry::TriggerEntry;
 use super::remembered::{self, TriggerPlan};
+use super::statements::registry::TriggerEntry;
 use crate::pg::procedure::catalog::owner_of;
 use crate::pg::procedure::table::{OpenedTable, Table};
 use crate::pg::query::as_user::{as_user, without_sql_as};

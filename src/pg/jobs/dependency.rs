@@ -6,7 +6,7 @@ use pgrx::pg_sys::{self, ObjectAddress, Oid};
 use super::hints::{anew, not_now};
 use super::job::LockedRelation;
 use super::statements::catalog;
-use super::tables::all::JobTables;
+use super::tables::JobTables;
 use crate::pg::query::as_user::as_user;
 use crate::pg::server::error::Result;
 

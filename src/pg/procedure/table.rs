@@ -9,6 +9,7 @@
 //! the procedure made it. Until then no statement names it.
 
 use std::ffi::CStr;
+use std::fmt::{Display, Formatter, Result as Formatted};
 
 use pgrx::pg_sys::{self, Oid};
 
@@ -42,6 +43,12 @@ pub(crate) struct Table {
     has_gaps: bool,
     /// What else it has.
     brought: Brought,
+}
+
+impl Display for Table {
+    fn fmt(&self, to: &mut Formatter<'_>) -> Formatted {
+        to.write_str(&self.name)
+    }
 }
 
 /// A column of a table.

@@ -103,7 +103,7 @@ pub(crate) fn all() -> Result<Vec<KnownLog>> {
 
 /// Reads a table, if it is a log.
 fn read(table: &Table) -> Result<Option<KnownLog>> {
-    if table.differs(&LogTable::FORM, &LogTable::COLUMNS).is_some() || !table.is_readable() {
+    if !LogTable::is_log(table) || !table.is_readable() {
         return Ok(None);
     }
     let Some(place) = TablePlace::find(table.oid)? else { return Ok(None) };

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::pg::into::place::TablePlace;
 use crate::pg::into::statements::citus_catalog;
-use crate::pg::into::tables::own::OwnTable;
 use crate::pg::procedure::citus as spreading;
+use crate::pg::procedure::table::Table;
 use crate::pg::query::as_user::{Extension, set};
 use crate::pg::query::names::name_of;
 use crate::pg::server::error::{Result, SqlError};
@@ -136,7 +136,7 @@ impl CitusLayout {
     }
 
     /// Distributes a table like a table of the same columns, if Citus knows that table.
-    pub(crate) fn spread_like(&self, place: &TablePlace, by: &str, like: &OwnTable) -> Result<()> {
+    pub(crate) fn spread_like(&self, place: &TablePlace, by: &str, like: &Table) -> Result<()> {
         let Some(table) = place.relation()? else { return Ok(()) };
         if !citus_catalog::is_known(like.oid).holds()? {
             return Ok(());

@@ -1,9 +1,10 @@
 //! The candidates of a round with their left sets, which are on the same nodes.
 
 use super::definitions::moved;
-use super::{IS_FIRST, POSITIVE, on};
+use super::{IS_FIRST, POSITIVE};
 use crate::into::step::{LoggedStage, WorkingTable};
 use crate::pg::into::work::{CallWork, not_here};
+use crate::pg::procedure::statement::on;
 use crate::pg::server::error::Result;
 
 /// Fills the table. The log counts the pairs that are made from halves, not the halves themselves.

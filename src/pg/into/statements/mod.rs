@@ -11,9 +11,6 @@
 //! writes the log, [`remote`] has the statements that run on the servers. [`runs`] finds what calls
 //! have left, and [`estimate`] takes the steps of a call on a sample.
 
-use super::tables::own::OwnTable;
-use crate::pg::procedure::statement::Statement;
-
 pub(super) mod candidates;
 pub(super) mod catalog;
 pub(super) mod citus_catalog;
@@ -33,11 +30,6 @@ pub(super) mod runs;
 pub(super) mod seen;
 pub(super) mod sets;
 pub(super) mod stars;
-
-/// Makes a statement on tables that are open, which its text names.
-pub(super) fn on<const N: usize>(tables: [&OwnTable; N], sql: impl Into<String>) -> Statement {
-    Statement::new(sql).about(tables.map(|table| table.oid))
-}
 
 /// The bits of a number that is not negative.
 const POSITIVE: &str = "9223372036854775807::int8";

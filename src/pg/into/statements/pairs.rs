@@ -1,10 +1,11 @@
 //! The pairs of numbers whose sets are similar.
 
-use super::{IS_FIRST, on};
+use super::IS_FIRST;
 use crate::into::step::WorkingTable;
 use crate::pg::into::nodes::Nodes;
-use crate::pg::into::tables::own::OwnTable;
 use crate::pg::into::work::CallWork;
+use crate::pg::procedure::statement::on;
+use crate::pg::procedure::table::Table;
 use crate::pg::server::error::Result;
 
 /// Inserts the similar pairs of a round, or of a part. Right sets are where the halves are.
@@ -13,7 +14,7 @@ pub(crate) fn fill(work: &mut CallWork) -> Result<i64> {
     let [to, sets] = work.open([WorkingTable::Pairs, spread.compared_sets()])?;
     let ranks = join.compares_by_ranks().then(|| work.open([WorkingTable::Ranks])).transpose()?;
     let of_ranks = ranks.as_ref().map(|[ranks]| format!(", {ranks} o")).unwrap_or_default();
-    let mut tables: Vec<OwnTable> = ranks.into_iter().flatten().collect();
+    let mut tables: Vec<Table> = ranks.into_iter().flatten().collect();
     let sql = match spread.nodes {
         Nodes::Home(Some(_)) => {
             let part = work.claimed.part();

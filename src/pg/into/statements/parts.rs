@@ -3,8 +3,8 @@
 
 use pgrx::pg_sys::Oid;
 
-use crate::pg::into::tables::own::OwnTable;
 use crate::pg::procedure::statement::{Statement, int8, oid};
+use crate::pg::procedure::table::Table;
 
 /// The part number of the row that says that the tables of a stage are made.
 pub(crate) const OPEN: i64 = -1;
@@ -32,7 +32,7 @@ pub(crate) fn ranges(table: &str, key: &str, parts: i64, percent: f64) -> String
 
 /// Returns the numbers of the parts of a step that are done, as an array, and the number of their
 /// rows.
-pub(crate) fn parts_done(parts: &OwnTable, step: i64) -> Statement {
+pub(crate) fn parts_done(parts: &Table, step: i64) -> Statement {
     Statement::new(format!(
         "SELECT COALESCE(array_agg(p.part), '{{}}'::int8[])::text, COALESCE(sum(p.rows), 0)::int8 FROM {parts} p WHERE p.step = $1"
     ))
@@ -41,13 +41,13 @@ pub(crate) fn parts_done(parts: &OwnTable, step: i64) -> Statement {
 }
 
 /// Notes that a part of a step is done.
-pub(crate) fn note_part(parts: &OwnTable, step: i64, part: i64, rows: i64) -> Statement {
+pub(crate) fn note_part(parts: &Table, step: i64, part: i64, rows: i64) -> Statement {
     Statement::new(format!("INSERT INTO {parts} SELECT $1, $2, $3"))
         .with([int8(step), int8(part), int8(rows)])
         .about([parts.oid])
 }
 
 /// Deletes what is noted of the steps from `step` on.
-pub(crate) fn forget_parts(parts: &OwnTable, step: i64) -> Statement {
+pub(crate) fn forget_parts(parts: &Table, step: i64) -> Statement {
     Statement::new(format!("DELETE FROM {parts} p WHERE p.step >= $1")).with([int8(step)]).about([parts.oid])
 }

@@ -3,12 +3,13 @@
 use super::definitions::moved;
 use super::join::JoinStatements;
 use super::sets::delete_new;
-use super::{IS_FIRST, citus_catalog, on};
+use super::{IS_FIRST, citus_catalog};
 use crate::into::step::WorkingTable;
 use crate::pg::into::nodes::Nodes;
 use crate::pg::into::nodes::citus::CitusLayout;
 use crate::pg::into::parts;
 use crate::pg::into::work::CallWork;
+use crate::pg::procedure::statement::on;
 use crate::pg::request::example::literal;
 use crate::pg::server::error::Result;
 use crate::pg::server::settings;

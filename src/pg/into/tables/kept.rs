@@ -5,7 +5,8 @@ use super::own;
 use super::spread::SpreadTables;
 use crate::into::step::WorkingTable;
 use crate::pg::into::nodes::Nodes;
-use crate::pg::into::statements::definitions::{self, Distribution};
+use crate::pg::into::statements::definitions::Distribution;
+use crate::pg::procedure::definition::drop_tables;
 use crate::pg::server::error::Result;
 
 impl SpreadTables<'_> {
@@ -58,6 +59,6 @@ impl SpreadTables<'_> {
                 here.push(table.name);
             }
         }
-        if here.is_empty() { Ok(()) } else { definitions::drop(&here).run().map(|_| ()) }
+        drop_tables(here.iter().map(String::as_str))
     }
 }

@@ -4,14 +4,14 @@
 
 use std::cell::Cell;
 
-use pgrx::pg_sys::panic::ErrorReport;
-use pgrx::{PgLogLevel, PgSqlErrorCode, pg_sys};
+use pgrx::pg_sys;
 
 use super::call::BallCall;
 use super::statistics::ColumnSample;
 use super::threshold::DISTANCES;
 use crate::pg::query::ours::symbol;
 use crate::pg::server::call::varlena_bytes;
+use crate::pg::server::error;
 use crate::pg::server::executor::compute;
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::origin::Origin;
@@ -58,9 +58,7 @@ pub(crate) unsafe fn tell(root: *mut pg_sys::PlannerInfo, arguments: *mut pg_sys
         };
         if let Some((message, hint)) = told {
             TOLD.set(statement);
-            ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "neardup")
-                .set_hint(hint)
-                .report(PgLogLevel::NOTICE);
+            error::tell(message, Some(hint));
         }
     }
 }
