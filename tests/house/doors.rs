@@ -72,7 +72,7 @@ const DOORS: &[Door] = &[
             "index/am/search_sets.rs",
             "into/estimate/measure.rs",
             "into/outcome.rs",
-            "into/parts.rs",
+            "into/statements/parts.rs",
             "into/statements/sets.rs",
             "jobs/lists/stored.rs",
             "procedure/statement.rs",

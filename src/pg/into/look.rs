@@ -1,11 +1,11 @@
 //! Looks for the results of earlier transactions and calls, and decides whether to continue from
 //! them.
 
-use super::log::LogTable;
-use super::nodes::citus::CitusLayout;
 use super::outcome;
-use super::parts;
 use super::place::TablePlace;
+use super::statements::citus::CitusLayout;
+use super::statements::log::LogTable;
+use super::statements::parts;
 use super::update;
 use super::work::CallWork;
 use crate::into::state::LogState;

@@ -2,8 +2,8 @@
 
 use pgrx::pg_sys::Oid;
 
-use super::nodes::citus::CitusLayout;
 use super::place::TablePlace;
+use super::statements::citus::CitusLayout;
 use super::statements::{result as statements, stars};
 use super::tables::own;
 use super::work::CallWork;

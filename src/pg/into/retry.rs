@@ -6,12 +6,12 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
 use super::arguments::{CallArguments, Others};
-use super::limits::CallLimits;
 use super::nodes::Nodes;
 use super::nodes::servers::Requests;
 use super::place::such_as;
+use super::session::CallLimits;
 use super::session::of_call;
-use super::statements::citus_catalog;
+use super::statements::citus;
 use crate::pg::procedure::transaction::check_can_commit;
 use crate::pg::query::as_user::{as_user, set};
 use crate::pg::query::relation::Relation;
@@ -130,7 +130,7 @@ fn silent(began: i64) -> Result<String> {
         }
         if in_citus {
             set(c"citus.node_connection_timeout", c"3000");
-            silent.extend(citus_catalog::silent_nodes().text()?);
+            silent.extend(citus::silent_nodes()?);
         }
         Ok(silent)
     })?;

@@ -11,8 +11,8 @@
 
 use pgrx::PgSqlErrorCode;
 
-use super::log::{LogTable, LoggedArguments};
-use super::statements::citus_catalog;
+use super::statements::citus;
+use super::statements::log::{LogTable, LoggedArguments};
 use super::work::CallWork;
 use crate::into::step::WorkingTable;
 use crate::pg::server::error::{Result, SqlError};
@@ -51,7 +51,7 @@ pub(super) fn is_kept(work: &CallWork, log: &LogTable, known: &LoggedArguments) 
 
 /// Fails because ids of this type have no hash, by which Citus would distribute them.
 pub(super) fn check_hashable(work: &CallWork) -> Result<()> {
-    if citus_catalog::is_hashable(work.call.asked.id_oid).holds()? {
+    if citus::is_hashable(work.call.asked.id_oid)? {
         return Ok(());
     }
     let message = format!("ids of type {} have no hash, by which nodes would keep them", work.call.asked.id);

@@ -11,8 +11,8 @@ use pgrx::{PgSqlErrorCode, check_for_interrupts};
 
 use super::known_log::{self, KnownLog};
 use super::runs::{WorkerAnswer, ask_servers, tables_of_workers, tell};
-use crate::pg::into::log::is_token;
 use crate::pg::into::nodes::servers::{Requests, Server};
+use crate::pg::into::statements::log::is_token;
 use crate::pg::into::statements::{remote, runs as statements};
 use crate::pg::procedure::citus;
 use crate::pg::procedure::session_lock::LockedShare;

@@ -9,8 +9,8 @@
 use pgrx::pg_sys::{self, Datum, Oid};
 use serde::Deserialize;
 
-use crate::pg::into::log::{LogTable, RESULT, is_token};
 use crate::pg::into::place::TablePlace;
+use crate::pg::into::statements::log::{LogTable, RESULT, is_token};
 use crate::pg::into::statements::runs as statements;
 use crate::pg::procedure::catalog::role_name;
 use crate::pg::procedure::session_lock::SessionLock;

@@ -4,7 +4,7 @@ use pgrx::PgSqlErrorCode;
 
 use crate::into::step::WorkingTable;
 use crate::pg::into::nodes::Nodes;
-use crate::pg::into::parts::OF_MEMBERS;
+use crate::pg::into::statements::parts::OF_MEMBERS;
 use crate::pg::into::work::CallWork;
 use crate::pg::procedure::statement::Statement;
 use crate::pg::procedure::statement::on;

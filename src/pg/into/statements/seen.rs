@@ -5,7 +5,7 @@ use pgrx::pg_sys;
 
 use super::{members, sets};
 use crate::into::step::WorkingTable;
-use crate::pg::into::documents::DocumentColumns;
+use crate::pg::into::statements::join::DocumentColumns;
 use crate::pg::into::work::CallWork;
 use crate::pg::procedure::statement::on;
 use crate::pg::procedure::table::Table;

@@ -5,13 +5,13 @@
 
 use pgrx::pg_sys::{self, Oid};
 
-use super::citus_catalog;
+use super::citus;
 use super::definitions::{first_number, size_of_row};
 use crate::into::state::{CheckedIds, SetSizes};
 use crate::into::step::WorkingTable;
-use crate::pg::into::documents::DocumentColumns;
 use crate::pg::into::nodes::Nodes;
-use crate::pg::into::nodes::citus::{CitusLayout, Sharding};
+use crate::pg::into::statements::citus::{CitusLayout, Sharding};
+use crate::pg::into::statements::join::DocumentColumns;
 use crate::pg::into::work::CallWork;
 use crate::pg::procedure::statement::Statement;
 use crate::pg::procedure::statement::on;
@@ -214,7 +214,7 @@ fn in_citus(
     };
     // A salted hash is immutable, which a statement on a single shard has to be; types that have no
     // hash are told apart by the bytes that are sent.
-    let id_bytes = if citus_catalog::is_hashable(work.call.asked.id_oid).holds()? {
+    let id_bytes = if citus::is_hashable(work.call.asked.id_oid)? {
         format!("pg_catalog.int8send(pg_catalog.hash_array_extended(ARRAY[t.id], {salt}::pg_catalog.int8))")
     } else {
         "pg_catalog.array_send(ARRAY[t.id])".to_owned()
@@ -290,12 +290,12 @@ fn check_in_citus(work: &mut CallWork) -> Result<()> {
         return Ok(());
     }
     let is_unique = match work.in_parts()?.id_number {
-        Some(number) => citus_catalog::is_unique(work.call.asked.docs, number).holds()?,
+        Some(number) => citus::is_unique(work.call.asked.docs, number)?,
         None => false,
     };
     let double = if is_unique {
         None
-    } else if citus_catalog::is_hashable(work.call.asked.id_oid).holds()? {
+    } else if citus::is_hashable(work.call.asked.id_oid)? {
         let ids = spread.made(WorkingTable::Ids)?;
         on([&ids, &sets], format!("INSERT INTO {ids} SELECT s.id FROM {sets} s")).run()?;
         let double = double_id(&ids, "count(*)").text()?;

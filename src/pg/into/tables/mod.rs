@@ -11,7 +11,7 @@ pub(crate) mod spread;
 use crate::into::state::Count;
 use crate::into::step::WorkingTable;
 use crate::pg::into::nodes::Nodes;
-use crate::pg::into::statements::{candidates, halves, members, pairs, ranks, routes, seen, sets, stars};
+use crate::pg::into::statements::{candidates, members, pairs, ranks, routes, seen, sets, stars};
 use crate::pg::into::work::{CallWork, not_here};
 use crate::pg::server::error::Result;
 
@@ -59,7 +59,7 @@ pub(crate) fn fill(work: &mut CallWork, table: WorkingTable) -> Result<()> {
         WorkingTable::Routes => routes::fill(work)?,
         WorkingTable::Candidates => candidates::fill(work)?,
         // The log counts what is made from the rows of these, not these rows themselves.
-        WorkingTable::Halves => return halves::fill(work),
+        WorkingTable::Halves => return pairs::fill_halves(work),
         WorkingTable::Larger => return stars::fill_larger(work),
         WorkingTable::Pairs => pairs::fill(work)?,
         WorkingTable::Known => seen::fill_known(work)?,
