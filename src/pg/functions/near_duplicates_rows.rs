@@ -6,6 +6,7 @@
 
 use pgrx::pg_sys::{self, Datum, NodeTag};
 
+use crate::pg::query::catalog::class;
 use crate::pg::server::call::sql_functions;
 use crate::pg::server::encoding::c_string;
 
@@ -91,15 +92,6 @@ unsafe fn number(arguments: *mut pg_sys::List, n: i32) -> Option<f64> {
 
 /// Returns the number of rows that the last ANALYZE or VACUUM of a relation found.
 fn tuples(relation: pg_sys::Oid) -> Option<f64> {
-    // SAFETY: any OID may be looked up; the row is read before it is released.
-    unsafe {
-        let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::RELOID as i32, relation.into());
-        if row.is_null() {
-            return None;
-        }
-        let class: *const pg_sys::FormData_pg_class = pg_sys::GETSTRUCT(row).cast();
-        let (kind, tuples) = ((*class).relkind.cast_unsigned(), f64::from((*class).reltuples));
-        pg_sys::ReleaseSysCache(row);
-        (b"rpmf".contains(&kind) && tuples >= 0.0).then_some(tuples)
-    }
+    let (kind, tuples) = class(relation, |row| (row.relkind.cast_unsigned(), f64::from(row.reltuples)))?;
+    (b"rpmf".contains(&kind) && tuples >= 0.0).then_some(tuples)
 }

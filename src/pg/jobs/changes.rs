@@ -10,10 +10,10 @@ use pgrx::{IntoDatum, PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 
 use super::remembered::{self, TriggerPlan};
 use super::statements::registry::TriggerEntry;
-use crate::pg::procedure::catalog::owner_of;
 use crate::pg::procedure::table::{OpenedTable, Table};
 use crate::pg::query::as_user::{as_user, without_sql_as};
 use crate::pg::query::by_oid::Inserter;
+use crate::pg::query::catalog::owner_of;
 use crate::pg::query::ids::RowIds;
 use crate::pg::query::relation::Relation;
 use crate::pg::query::transition::{TransitionRow, TransitionRows};

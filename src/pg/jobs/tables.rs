@@ -7,11 +7,10 @@ use pgrx::pg_sys::{self, Oid};
 
 use super::hints::{anew, not_now};
 use super::statements::registry::JobEntry;
-use crate::pg::procedure::catalog::role;
 use crate::pg::procedure::definition::{Column, TableDefinition, Type, Types};
 use crate::pg::procedure::form::{IndexForm, IndexedRows, TableForm};
 use crate::pg::procedure::table::{OpenedTable, Table};
-use crate::pg::query::names::{name_of, type_name};
+use crate::pg::query::names::{name_of, role, type_name};
 use crate::pg::server::error::{Result, SqlError};
 
 /// A table of a job.

@@ -14,9 +14,9 @@ use std::fmt::{Display, Formatter, Result as Formatted};
 use pgrx::pg_sys::{self, Oid};
 
 use super::brought_along::{self, Brought};
-use super::catalog::owner_of;
 use super::form::{TableForm, TableIndex};
 use crate::pg::compat;
+use crate::pg::query::catalog::owner_of;
 use crate::pg::query::names::name_of;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::Result;

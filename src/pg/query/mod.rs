@@ -4,6 +4,7 @@
 
 pub(super) mod as_user;
 pub(super) mod by_oid;
+pub(super) mod catalog;
 pub(super) mod citus;
 pub(super) mod column;
 mod columns;

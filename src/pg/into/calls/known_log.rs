@@ -12,11 +12,11 @@ use serde::Deserialize;
 use crate::pg::into::place::TablePlace;
 use crate::pg::into::statements::log::{LogTable, RESULT, is_token};
 use crate::pg::into::statements::runs as statements;
-use crate::pg::procedure::catalog::role_name;
 use crate::pg::procedure::session_lock::SessionLock;
 use crate::pg::procedure::statement::read_text;
 use crate::pg::procedure::table::{OpenedTable, Patience, Table};
 use crate::pg::query::as_user::acts_for;
+use crate::pg::query::catalog::role_name;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::Result;
 

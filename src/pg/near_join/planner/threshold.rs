@@ -10,6 +10,7 @@
 use pgrx::{PgList, pg_sys};
 
 use super::call::BallCall;
+use crate::pg::query::catalog::type_row;
 use crate::pg::query::ours::symbol;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::guard::guard;
@@ -297,12 +298,7 @@ unsafe fn operator_of(measured: &ComparedValue, ball: pg_sys::Oid) -> Option<pg_
     let of = [pg_sys::TEXTOID, pg_sys::TSVECTOROID, pg_sys::ANYARRAYOID][measured.kind];
     // SAFETY: any names may be looked up; rows are read before they are released.
     unsafe {
-        let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::TYPEOID as i32, ball.into());
-        if row.is_null() {
-            return None;
-        }
-        let schema = (*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_type>()).typnamespace;
-        pg_sys::ReleaseSysCache(row);
+        let schema = type_row(ball, |row| row.typnamespace)?;
         let name = pg_sys::Datum::from(c"<@".as_ptr());
         let cache = pg_sys::SysCacheIdentifier::OPERNAMENSP as i32;
         let row = pg_sys::SearchSysCache4(cache, name, of.into(), ball.into(), schema.into());
