@@ -37,39 +37,28 @@ pub(super) struct TypeForm {
     pub example: &'static str,
 }
 
-const MINHASH_SKETCH: TypeForm = TypeForm {
-    name: "minhash_sketch",
-    from_text: |text, _| Minhash::from_text(text),
-    check: |bytes| Minhash::parse(bytes).map(|_| ()),
-    to_text: |bytes, _| Minhash::parse(bytes)?.to_text(),
-    example: "minhash:v1:words:h1.1:k5:seed1:m2:01020304ffffffff",
-};
+/// The form of a type whose values a type of the core reads, checks and writes.
+macro_rules! form {
+    ($name:literal, $of:ident, $example:literal) => {
+        TypeForm {
+            name: $name,
+            from_text: |text, _| $of::from_text(text),
+            check: |bytes| $of::parse(bytes).map(|_| ()),
+            to_text: |bytes, _| $of::parse(bytes)?.to_text(),
+            example: $example,
+        }
+    };
+}
 
-const SIMHASH_SKETCH: TypeForm = TypeForm {
-    name: "simhash_sketch",
-    from_text: |text, _| Simhash::from_text(text),
-    check: |bytes| Simhash::parse(bytes).map(|_| ()),
-    to_text: |bytes, _| Simhash::parse(bytes)?.to_text(),
-    example: "simhash:v1:words:h1.1:k1:0123456789abcdef",
-};
+const MINHASH_SKETCH: TypeForm =
+    form!("minhash_sketch", Minhash, "minhash:v1:words:h1.1:k5:seed1:m2:01020304ffffffff");
+const SIMHASH_SKETCH: TypeForm =
+    form!("simhash_sketch", Simhash, "simhash:v1:words:h1.1:k1:0123456789abcdef");
+const MINHASH_BALL: TypeForm =
+    form!("minhash_ball", MinhashBall, "<minhash:v1:words:h1.1:k5:seed1:m2:01020304ffffffff,0.8>");
+const SIMHASH_BALL: TypeForm =
+    form!("simhash_ball", SimhashBall, "<simhash:v1:words:h1.1:k1:0123456789abcdef,3>");
 
-const MINHASH_BALL: TypeForm = TypeForm {
-    name: "minhash_ball",
-    from_text: |text, _| MinhashBall::from_text(text),
-    check: |bytes| MinhashBall::parse(bytes).map(|_| ()),
-    to_text: |bytes, _| MinhashBall::parse(bytes)?.to_text(),
-    example: "<minhash:v1:words:h1.1:k5:seed1:m2:01020304ffffffff,0.8>",
-};
-
-const SIMHASH_BALL: TypeForm = TypeForm {
-    name: "simhash_ball",
-    from_text: |text, _| SimhashBall::from_text(text),
-    check: |bytes| SimhashBall::parse(bytes).map(|_| ()),
-    to_text: |bytes, _| SimhashBall::parse(bytes)?.to_text(),
-    example: "<simhash:v1:words:h1.1:k1:0123456789abcdef,3>",
-};
-
-/// A ball around a document.
 const TEXT_BALL: TypeForm = TypeForm {
     name: ball::NAME,
     from_text: |text, stop| match EditBall::is_text(text) {

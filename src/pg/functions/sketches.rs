@@ -18,10 +18,7 @@ use neardup_core::sketches::{minhash, simhash};
 
 sql_functions! {
     /// `minhash(text, k, permutations, seed, tokenizer) → minhash_sketch`
-    neardup_minhash_text, within Arguments: |call| {
-        let source = tokenizer(call, 4)?;
-        minhash(call, ColumnContent::Text, source)
-    };
+    neardup_minhash_text, within Arguments: |call| minhash(call, ColumnContent::Text, tokenizer(call, 4)?);
 
     /// `minhash(text[], k, permutations, seed) → minhash_sketch`
     neardup_minhash_tokens, within Arguments: |call| minhash(call, ColumnContent::Tokens, SketchSource::Tokens);
@@ -33,10 +30,7 @@ sql_functions! {
     neardup_minhash_numbers, within Arguments: |call| minhash(call, ColumnContent::Numbers, SketchSource::Numbers);
 
     /// `simhash(text, bits, k, tokenizer) → simhash_sketch`
-    neardup_simhash_text, within Arguments: |call| {
-        let source = tokenizer(call, 3)?;
-        simhash(call, ColumnContent::Text, source)
-    };
+    neardup_simhash_text, within Arguments: |call| simhash(call, ColumnContent::Text, tokenizer(call, 3)?);
 
     /// `simhash(text[], bits, k) → simhash_sketch`
     neardup_simhash_tokens, within Arguments: |call| simhash(call, ColumnContent::Tokens, SketchSource::Tokens);
