@@ -7,6 +7,7 @@
 use pgrx::pg_sys::{self, Datum, NodeTag};
 
 use crate::pg::query::catalog::class;
+use crate::pg::query::nodes::constant;
 use crate::pg::server::call::sql_functions;
 use crate::pg::server::encoding::c_string;
 
@@ -65,11 +66,8 @@ unsafe fn rows(node: *const pg_sys::Node) -> Option<f64> {
         let relations = if name.ends_with("_between") { 2 } else { 1 };
         let mut most = None::<f64>;
         for n in 0..relations {
-            let argument: *const pg_sys::Const = pg_sys::list_nth((*call).args, n).cast();
-            if (*argument).xpr.type_ != NodeTag::T_Const || (*argument).constisnull {
-                return None;
-            }
-            let tuples = tuples(pg_sys::Oid::from((*argument).constvalue.value() as u32))?;
+            let relation = constant(pg_sys::list_nth((*call).args, n).cast())?;
+            let tuples = tuples(pg_sys::Oid::from(relation.value() as u32))?;
             most = Some(most.map_or(tuples, |most| most.max(tuples)));
         }
         let share = if name == "nearest" { number((*call).args, 1)? } else { share(&name) };
@@ -84,9 +82,8 @@ unsafe fn rows(node: *const pg_sys::Node) -> Option<f64> {
 unsafe fn number(arguments: *mut pg_sys::List, n: i32) -> Option<f64> {
     // SAFETY: the caller's promise; an integer is in the low half of the value.
     unsafe {
-        let argument: *const pg_sys::Const = pg_sys::list_nth(arguments, n).cast();
-        let is_known = (*argument).xpr.type_ == NodeTag::T_Const && !(*argument).constisnull;
-        is_known.then(|| f64::from((*argument).constvalue.value() as i32).max(1.0))
+        let number = constant(pg_sys::list_nth(arguments, n).cast())?;
+        Some(f64::from(number.value() as i32).max(1.0))
     }
 }
 

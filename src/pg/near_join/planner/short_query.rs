@@ -9,6 +9,7 @@ use pgrx::pg_sys;
 use super::call::BallCall;
 use super::statistics::ColumnSample;
 use super::threshold::DISTANCES;
+use crate::pg::query::nodes::constant;
 use crate::pg::query::ours::symbol;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error;
@@ -35,10 +36,7 @@ pub(crate) unsafe fn tell(root: *mut pg_sys::PlannerInfo, arguments: *mut pg_sys
         let statement = pg_sys::GetCurrentStatementStartTimestamp();
         let Some(call) = BallCall::parse(arguments).filter(|_| TOLD.get() != statement) else { return };
         let query = pg_sys::estimate_expression_value(root, call.ball);
-        if (*query).type_ != pg_sys::NodeTag::T_Const || (*query.cast::<pg_sys::Const>()).constisnull {
-            return;
-        }
-        let query = varlena_bytes((*query.cast::<pg_sys::Const>()).constvalue);
+        let Some(query) = constant(query).map(|query| varlena_bytes(query)) else { return };
         let told = match (SetBall::parse(query), RunQuery::parse(query)) {
             (Ok(ball), _) if is_shorter(root, &ball, call.row) => Some((
                 "the query is shorter than most of the rows, so few of them can be contained in it"
