@@ -8,7 +8,7 @@ use super::clusters::Joining;
 use super::near_duplicates;
 use crate::pg::query::ids::OrderedIds;
 use crate::pg::query::relation::Relation;
-use crate::pg::read::ranks::read_ranks;
+use crate::pg::read::documents::read_ranks;
 use crate::pg::request::example::{did_you_mean, literal, named};
 use crate::pg::request::form::{Argument, ELIMINATE, Named};
 use crate::pg::request::{Request, such_as};

@@ -10,10 +10,10 @@
 //! The working [`tables`] are spread over the [`nodes`]: over servers of postgres_fdw, over the
 //! nodes of Citus, or in parts on this server. The [`statements`] that fill a table have a file of
 //! its name: how a part is joined is in `statements/candidates.rs`, and how the statement reaches a
-//! part on another server in `nodes/mod.rs`. [`update`] brings a finished result up to date by the
-//! tables that are kept. If the documents are on this server, sessions share the work by taking
-//! [`parts`](statements::parts); parts that other nodes join are taken in groups. [`outcome`] makes
-//! the tables that the caller named.
+//! part on another server in `nodes/mod.rs`. [`look`] says how to bring a finished result up to
+//! date by the tables that are kept. If the documents are on this server, sessions share the work
+//! by taking [`parts`](statements::parts); parts that other nodes join are taken in groups.
+//! [`outcome`] makes the tables that the caller named.
 //!
 //! [`session`] keeps why a call ends until the tables of the call are dropped, and [`retry`]
 //! repeats steps that failed because of a node. [`calls`] lists calls and drops what they left,
@@ -37,5 +37,4 @@ mod session;
 mod statements;
 mod tables;
 mod transaction;
-mod update;
 mod work;

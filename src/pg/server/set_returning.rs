@@ -12,7 +12,7 @@ use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 use super::call::{FunctionCall, declared_otherwise};
 use super::error::{Result, SqlError};
 use super::guard::guard;
-use super::held::Held;
+use super::temp_file::Held;
 use crate::pg::compat::attributes;
 use neardup_core::allowance::Allowance;
 

@@ -1,4 +1,5 @@
-//! The exact joins of token or shingle sets: `jaccard`, `cosine`, `dice`, `overlap`, `containment`.
+//! The exact joins of token or shingle sets: `jaccard`, `cosine`, `dice`, `overlap`, `containment`;
+//! and `edit`, which finds its candidates in the same ways.
 
 use serde::Deserialize;
 
@@ -7,7 +8,9 @@ use crate::pg::request::options::{Count, Number, Options, WholeNumber};
 use crate::pg::server::error::Result;
 use neardup_core::joins::Algorithm;
 use neardup_core::methods::Method;
+use neardup_core::methods::edit::Edit;
 use neardup_core::methods::sets::Sets;
+use neardup_core::verify::edit::EditPredicate;
 use neardup_core::verify::measure::Measure;
 use neardup_core::verify::predicate::Predicate;
 
@@ -104,4 +107,26 @@ impl CandidateOptions {
             Some(AlgorithmName::PpJoinPlus) => Algorithm::PpJoinPlus(depth),
         }
     }
+}
+
+/// Reads the parameters of `edit`, which compares texts by their Levenshtein distance.
+pub(crate) fn parse_edit(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
+    let given = arguments.threshold;
+    let threshold = arguments.threshold(DEFAULT_THRESHOLD)?;
+    let options: CandidateOptions =
+        arguments.options_of(&[CandidateOptions::OF_ALL, &["distance"]].concat())?;
+    let distance = options.distance;
+    if distance.is_some() {
+        arguments.example.threshold = given;
+    }
+    // If only one of the two limits is given, only this limit applies.
+    let predicate = match (given, distance) {
+        (None, Some(distance)) => EditPredicate::within(distance.0),
+        (_, Some(distance)) => EditPredicate::new(threshold)?.and_within(distance.0),
+        (_, None) => EditPredicate::new(threshold)?,
+    };
+    let algorithm = options.algorithm();
+    arguments.accept();
+    arguments.whole_texts("compares texts character by character")?;
+    Ok(Box::new(Edit { predicate, algorithm }))
 }
