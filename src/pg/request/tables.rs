@@ -189,10 +189,7 @@ impl<'a> Tables<'a> {
     /// id of them.
     fn key_of_several(&self, table: &RelationColumns) -> String {
         let relation = &table.relation;
-        let quoted = |column: &UserColumn| column.quoted().ok();
-        let keys: Option<Vec<String>> = relation.keys().map(quoted).collect();
-        let document = relation.document_beside_key().and_then(quoted);
-        let (Some(keys), Some(document)) = (keys, document) else {
+        let Some(view) = relation.one_key_view(true) else {
             return "A view can make one id of the columns of the key: (a, b)::text.".to_owned();
         };
         let relations = self.tables.iter().map(|_| "one_key".to_owned());
@@ -201,10 +198,8 @@ impl<'a> Tables<'a> {
             .with("text_column", literal("body"));
         example.id_type = (!self.takes_any_id()).then(|| "text".to_owned());
         format!(
-            "A view can make one id of them: CREATE TEMP VIEW one_key AS SELECT ({})::text AS id, {document} AS body FROM {}; \
+            "A view can make one id of them: {view} \
              SELECT * FROM {example}; or name a column that is unique alone; columns: {}.",
-            keys.join(", "),
-            relation.shown,
             relation.column_names()
         )
     }

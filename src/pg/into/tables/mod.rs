@@ -1,8 +1,7 @@
 //! The working tables: [`spread`] says how the rows of each are spread over the nodes, makes it and
-//! opens it, and which of them bring a finished result up to date. [`own`] accepts and
-//! locks only tables that belong to the caller and are exactly as the call made them, with their
-//! original columns. Here they are made and filled, each by the file of its name in
-//! `statements`.
+//! opens it, and which of them bring a finished result up to date. [`own`] accepts and locks only
+//! tables that belong to the caller and are exactly as the call made them, with their original
+//! columns. Here they are made and filled, each by the file of its name in `statements`.
 
 pub(crate) mod own;
 pub(crate) mod spread;
