@@ -9,9 +9,10 @@
 //!
 //! [`catalog`] asks the server's catalog, and [`citus`] says how Citus distributes the documents,
 //! and distributes tables like them. [`log`] is the log next to the result, [`remote`] has the
-//! statements that run on the servers. [`runs`] finds what calls have left, and [`estimate`] takes
+//! statements that run on the servers. [`calls`] finds what calls have left, and [`estimate`] takes
 //! the steps of a call on a sample.
 
+mod calls;
 pub(super) mod candidates;
 pub(super) mod catalog;
 pub(super) mod citus;
@@ -26,7 +27,6 @@ pub(super) mod ranks;
 pub(super) mod remote;
 pub(super) mod result;
 pub(super) mod routes;
-pub(super) mod runs;
 pub(super) mod seen;
 pub(super) mod sets;
 pub(super) mod stars;
