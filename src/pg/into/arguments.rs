@@ -5,13 +5,13 @@ use pgrx::pg_sys::{self, Oid};
 use serde::Deserialize;
 
 use super::method::{self, AskedMethod, MethodInParts};
-use super::nodes::servers::{KnownServer, Server};
 use super::place::{TablePlace, such_as};
 use super::session::CallLimits;
 use super::statements::catalog;
 use super::statements::citus::CitusLayout;
 use super::statements::join::{self, DocumentColumns};
 use super::statements::log::LoggedArguments;
+use super::statements::servers::{KnownServer, Server};
 use crate::pg::query::as_user::{Extension, as_user};
 use crate::pg::query::names::qualified_type;
 use crate::pg::query::relation::Relation;

@@ -7,11 +7,11 @@ use pgrx::pg_sys::{self, Oid};
 
 use super::arguments::{CallArguments, Others};
 use super::nodes::Nodes;
-use super::nodes::servers::Requests;
 use super::place::such_as;
 use super::session::CallLimits;
 use super::session::of_call;
 use super::statements::citus;
+use super::statements::servers::Requests;
 use crate::pg::procedure::transaction::check_can_commit;
 use crate::pg::query::as_user::{as_user, set};
 use crate::pg::query::relation::Relation;

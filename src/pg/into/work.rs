@@ -6,10 +6,10 @@ use pgrx::pg_sys::Oid;
 
 use super::arguments::{CallArguments, InParts, JoinArguments, OutputTables};
 use super::nodes::Nodes;
-use super::nodes::servers::Requests;
 use super::statements::definitions::first_number;
 use super::statements::join::JoinStatements;
 use super::statements::log::{LogTable, LoggedArguments};
+use super::statements::servers::Requests;
 use super::tables::own::Owned;
 use super::tables::spread::SpreadTables;
 use crate::into::state::CallFacts;

@@ -8,8 +8,8 @@
 //! that describe the method. Sessions that share the work take [`parts`] of it.
 //!
 //! [`catalog`] asks the server's catalog, and [`citus`] says how Citus distributes the documents,
-//! and distributes tables like them. [`log`] is the log next to the result, [`remote`] has the
-//! statements that run on the servers. [`calls`] finds what calls have left, and [`estimate`] takes
+//! and distributes tables like them. [`log`] is the log next to the result, [`servers`] has
+//! the requests to servers. [`calls`] finds what calls have left, and [`estimate`] takes
 //! the steps of a call on a sample.
 
 mod calls;
@@ -24,10 +24,10 @@ pub(super) mod members;
 pub(super) mod pairs;
 pub(super) mod parts;
 pub(super) mod ranks;
-pub(super) mod remote;
 pub(super) mod result;
 pub(super) mod routes;
 pub(super) mod seen;
+pub(super) mod servers;
 pub(super) mod sets;
 pub(super) mod stars;
 

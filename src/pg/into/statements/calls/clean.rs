@@ -11,9 +11,8 @@ use pgrx::{PgSqlErrorCode, check_for_interrupts};
 
 use super::known_log::{self, KnownLog};
 use super::runs::{WorkerAnswer, ask_servers, ask_workers, tables, tables_of_workers, tell};
-use crate::pg::into::nodes::servers::{Requests, Server};
 use crate::pg::into::statements::log::is_token;
-use crate::pg::into::statements::remote;
+use crate::pg::into::statements::servers::{Requests, Server, drop_if_there};
 use crate::pg::procedure::citus;
 use crate::pg::procedure::session_lock::LockedShare;
 use crate::pg::procedure::statement::{Statement, text};
@@ -127,7 +126,7 @@ fn on_servers(run: &str, log: &KnownLog) -> Result<i64> {
     for (name, names) in ask_servers::<Vec<String>>(servers, &names_there(run))? {
         if !names.is_empty() {
             let server = Server { name: name.to_owned(), schema: String::new() };
-            Requests::default().run(&server, &remote::drop(&names))?;
+            Requests::default().run(&server, &drop_if_there(&names))?;
             dropped += names.len() as i64;
         }
     }

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::known_log::{self, CallOnNode, KnownLog, LEFT};
-use crate::pg::into::nodes::servers::Requests;
+use crate::pg::into::statements::servers::Requests;
 use crate::pg::into::tables::own;
 use crate::pg::procedure::citus;
 use crate::pg::procedure::statement::{Statement, text};
