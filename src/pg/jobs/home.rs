@@ -5,11 +5,11 @@
 
 use pgrx::pg_sys;
 
-use super::dependency;
 use super::hints::{in_the_way, not_now};
 use super::job::LockedRelation;
 use super::settings::Columns;
 use super::statements::definitions;
+use super::statements::dependency;
 use super::statements::registry::JobEntry;
 use super::tables::JobTable;
 use crate::pg::procedure::citus;

@@ -18,7 +18,8 @@ use neardup_core::methods::Update;
 
 /// The events that triggers report, used in the names of the triggers.
 ///
-/// TRUNCATE need not be among them: it changes the definition of the table ([`super::definition`]).
+/// TRUNCATE need not be among them: it changes the definition of the table
+/// ([`definition`](super::statements::definition)).
 pub(super) const EVENTS: [&str; 3] = ["insert", "update", "delete"];
 
 /// A locked relation with the data about its job.

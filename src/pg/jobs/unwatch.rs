@@ -4,9 +4,9 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum, Oid};
 
-use super::dependency;
 use super::job::{EVENTS, LockedRelation};
 use super::statements::definitions;
+use super::statements::dependency;
 use super::statements::registry::{LockedJob, Wait};
 use crate::pg::procedure::definition::drop_tables;
 use crate::pg::procedure::table::{OpenedTable, Table};
