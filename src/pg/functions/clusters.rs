@@ -8,7 +8,7 @@ use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
 use super::near_duplicates::{RunningJoin, too_many_pairs};
-use super::near_duplicates_stats::{StoredAccount, tell_short, tell_weak};
+use super::near_duplicates_stats::{StoredAccount, tell_weak};
 use crate::pg::query::ids::{OrderedIds, RowIds};
 use crate::pg::query::relation::Relation;
 use crate::pg::read::documents::Finished;
@@ -80,7 +80,6 @@ impl ClusteringArguments {
 /// Makes the perhaps-similar sets of a request, which must have only one table, by the method
 /// itself, without a join. Vertices are rows in the order of their ids.
 pub(crate) fn grouped_rows(request: &Request, grouping: &dyn Grouping) -> Result<(OrderedIds, Clusters)> {
-    let began = Instant::now();
     let weight = match grouping.weight() {
         None => None,
         Some(name) => {
@@ -90,12 +89,9 @@ pub(crate) fn grouped_rows(request: &Request, grouping: &dyn Grouping) -> Result
     };
     let mut reading = request.reading();
     reading.weigh_by(weight);
-    let executor = reading.executor;
-    let (mut sets, mut account) = reading.run(|reading| grouping.sets(reading))?;
-    tell_weak(request.name, &account);
-    tell_short(request.name, &account, &request.of_words);
-    let Finished { left: ids, mut progress, .. } = reading.finish();
-    account.phases[1] = milliseconds(began) - account.phases[0];
+    let (mut sets, finished, mut account) = reading.prepare(|reading| grouping.sets(reading))?;
+    let Finished { left: ids, mut progress, executor, .. } = finished;
+    tell_weak(request.name, &account, &request.of_words);
     let began = Instant::now();
     let made = loop {
         if let Some(most) = request.max_pairs.filter(|&most| sets.pairs() > most) {

@@ -6,7 +6,7 @@ use std::time::Instant;
 use pgrx::pg_sys::Datum;
 use pgrx::{PgSqlErrorCode, check_for_interrupts};
 
-use super::near_duplicates_stats::{StoredAccount, tell_short, tell_weak};
+use super::near_duplicates_stats::{StoredAccount, tell_weak};
 use crate::pg::query::ids::OrderedIds;
 use crate::pg::read::documents::Finished;
 use crate::pg::request::Request;
@@ -56,15 +56,11 @@ pub(crate) struct RunningJoin {
 impl RunningJoin {
     /// Reads the documents and prepares the join.
     pub(crate) fn new(request: &Request) -> Result<Self> {
-        let began = Instant::now();
-        let mut reading = request.reading();
-        let (pairs, mut account) = reading.run(|reading| request.method.pairs(reading))?;
-        tell_weak(request.name, &account);
-        tell_short(request.name, &account, &request.of_words);
+        let (pairs, finished, account) =
+            request.reading().prepare(|reading| request.method.pairs(reading))?;
+        tell_weak(request.name, &account, &request.of_words);
         tell_recall(request.name, &account);
         tell_handed_over(request.name, &account);
-        let finished = reading.finish();
-        account.phases[1] = milliseconds(began) - account.phases[0];
         let run = Self {
             name: request.name,
             finished,
@@ -220,8 +216,7 @@ pub(crate) fn eliminated(request: &Request) -> Result<Option<(OrderedIds, Leader
     let (eliminated, mut account) = reading.run(|reading| request.method.eliminate(reading))?;
     let Some((order, leaders)) = eliminated else { return Ok(None) };
     let Finished { left, .. } = reading.finish();
-    tell_weak(request.name, &account);
-    tell_short(request.name, &account, &request.of_words);
+    tell_weak(request.name, &account, &request.of_words);
     account.phases[2] = milliseconds(began) - account.phases[0];
     account.pairs = (0..).zip(&leaders.of).filter(|(vertex, leader)| vertex != *leader).count() as u64;
     drop(StoredAccount::from_account(account));

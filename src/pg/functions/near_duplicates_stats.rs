@@ -19,9 +19,10 @@ thread_local! {
 }
 
 /// Tells the caller if many documents or sentences are not compared, if codes carry little
-/// information, if runs did not count, if long texts are compared character by character, or if all
-/// sketches are compared with each other.
-pub(crate) fn tell_weak(name: &str, account: &Account) {
+/// information, if runs did not count, if long texts are compared character by character, if all
+/// sketches are compared with each other, or if half of the documents are too short for what the
+/// method compares; `of_words` is a call of the same function that compares words.
+pub(crate) fn tell_weak(name: &str, account: &Account, of_words: &Example) {
     if account.codes.are_many() {
         pgrx::notice!("{name}: {}; edit or the measures of words tell such texts apart", account.codes);
     }
@@ -46,11 +47,6 @@ pub(crate) fn tell_weak(name: &str, account: &Account) {
         );
         notice_with_hint(format!("{name}: {}", account.all_with_all), &hint);
     }
-}
-
-/// Tells the caller if half of the documents are too short for what the method compares, and shows
-/// a call of the same function that compares words.
-pub(crate) fn tell_short(name: &str, account: &Account, of_words: &Example) {
     if account.short_texts.are_many() {
         let hint = format!("Single words tell such texts apart: SELECT * FROM {of_words};");
         notice_with_hint(format!("{name}: {}", account.short_texts), &hint);

@@ -34,12 +34,10 @@ struct NearestOfEach {
 impl NearestOfEach {
     /// Reads the documents and prepares the search.
     fn new(request: &NearestRequest) -> Result<Self> {
-        let began = Instant::now();
-        let mut reading = ServerReading::open(request.name, &request.source, None, request.id_type);
-        let (rows, mut account) =
-            reading.run(|reading| search(request.spec, request.measure, request.k, reading))?;
-        account.phases[1] = milliseconds(began) - account.phases[0];
-        Ok(Self { rows, finished: reading.finish(), kept: StoredAccount::from_account(account) })
+        let reading = ServerReading::open(request.name, &request.source, None, request.id_type);
+        let (rows, finished, account) =
+            reading.prepare(|reading| search(request.spec, request.measure, request.k, reading))?;
+        Ok(Self { rows, finished, kept: StoredAccount::from_account(account) })
     }
 
     /// Searches for some more rows. Meanwhile it passes the rows that are found to `put`, if it is

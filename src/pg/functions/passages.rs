@@ -6,7 +6,7 @@ use std::time::Instant;
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;
 
-use super::near_duplicates_stats::{StoredAccount, tell_short, tell_weak};
+use super::near_duplicates_stats::{StoredAccount, tell_weak};
 use super::spans::range;
 use crate::pg::read::documents::{Finished, ServerReading};
 use crate::pg::request::example::Example;
@@ -58,15 +58,11 @@ pub(crate) struct RunningSearch {
 impl RunningSearch {
     /// Reads the documents and joins their sentences.
     pub(crate) fn new(request: &PassageRequest) -> Result<Self> {
-        let began = Instant::now();
         let PassageRequest { name, left, right, id_type, parameters, .. } = request;
-        let mut reading = ServerReading::open(name, left, right.as_ref(), *id_type);
-        let (search, mut account) = reading.run(|reading| passages::search(parameters, reading))?;
+        let reading = ServerReading::open(name, left, right.as_ref(), *id_type);
+        let (search, finished, account) = reading.prepare(|reading| passages::search(parameters, reading))?;
         tell_capped(request, search.account.capped);
-        tell_weak(request.name, &account);
-        tell_short(request.name, &account, &request.of_words);
-        let finished = reading.finish();
-        account.phases[1] = milliseconds(began) - account.phases[0];
+        tell_weak(request.name, &account, &request.of_words);
         Ok(Self {
             name: request.name,
             finished,

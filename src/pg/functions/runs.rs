@@ -67,11 +67,10 @@ fn read<T>(
     request: &RunsRequest,
     work: impl FnOnce(&mut Reading<'_>) -> CoreResult<T>,
 ) -> Result<(T, Finished, Account)> {
-    let began = Instant::now();
     let mut reading = ServerReading::open(request.name, &request.source, None, request.id_type);
     reading.weigh_by(request.weight.clone());
-    let (found, mut account) = reading.run(work)?;
-    let alone = account.unsigned;
+    let prepared = reading.prepare(work)?;
+    let alone = prepared.2.unsigned;
     if alone.count > 0 {
         pgrx::notice!(
             "{}: {} of {} documents are NULL in the column of within: each of them is compared with itself only; see \
@@ -81,8 +80,7 @@ fn read<T>(
             alone.of
         );
     }
-    account.phases[1] = milliseconds(began) - account.phases[0];
-    Ok((found, reading.finish(), account))
+    Ok(prepared)
 }
 
 /// Repeated runs as rows.

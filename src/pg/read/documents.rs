@@ -1,5 +1,7 @@
 //! The documents of one or two tables of the server, in the form that a method reads.
 
+use std::time::Instant;
+
 use pgrx::pg_sys;
 
 use super::sites::ReadSites;
@@ -19,7 +21,7 @@ use neardup_core::error::{Error, Result as CoreResult};
 use neardup_core::executor::Executor;
 use neardup_core::features::source_document::SourceDocument;
 use neardup_core::memory;
-use neardup_core::methods::account::Account;
+use neardup_core::methods::account::{Account, milliseconds};
 use neardup_core::methods::documents::{Documents, Progress as Told, Side};
 use neardup_core::methods::reading::Reading;
 use neardup_core::methods::sites::Sites;
@@ -251,6 +253,18 @@ impl<'a> ServerReading<'a> {
                 Err(error.for_more_data(|| self.tables.times_expected()))
             }
         }
+    }
+
+    /// Works with all documents, and ends the reading: the rest of the time is what the account
+    /// says of the preparation.
+    pub(crate) fn prepare<T, E: Into<SqlError>>(
+        mut self,
+        work: impl FnOnce(&mut Reading<'_>) -> std::result::Result<T, E>,
+    ) -> Result<(T, Finished, Account)> {
+        let began = Instant::now();
+        let (made, mut account) = self.run(work)?;
+        account.phases[1] = milliseconds(began) - account.phases[0];
+        Ok((made, self.finish(), account))
     }
 
     /// Returns the ids of the only or left table, once it is read.

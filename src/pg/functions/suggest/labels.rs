@@ -69,10 +69,8 @@ impl Labels {
             table = relation.qualified
         );
         let labelled = request.left.only(&condition, &[], &[relation.oid]);
-        let mut reading = request.reading_of(&labelled);
-        let method = method(profile)?;
-        let (mut pairs, _) = reading.run(|reading| method.pairs(reading))?;
-        let finished = reading.finish();
+        let (reading, method) = (request.reading_of(&labelled), method(profile)?);
+        let (mut pairs, finished, _) = reading.prepare(|reading| method.pairs(reading))?;
         let mut given = self.read(&OrderedIds::new(finished.left, &finished.executor)?)?;
         let mut answers = Answers::default();
         while let Some(pair) = pairs.next(&finished.executor)? {

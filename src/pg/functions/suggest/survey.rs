@@ -50,10 +50,8 @@ impl Survey {
         let sample = CallSample::new(&request.left, sample_size(given, &usual(request))?)?;
         let sampled = sample.narrow(&request.left);
         let (profile, _) = request.reading_of(&sampled).run(TextProfile::read)?;
-        let mut reading = request.reading_of(&sampled);
-        let method = method(&profile)?;
-        let (pairs, account) = reading.run(|reading| method.pairs(reading))?;
-        let finished = reading.finish();
+        let (reading, method) = (request.reading_of(&sampled), method(&profile)?);
+        let (pairs, finished, account) = reading.prepare(|reading| method.pairs(reading))?;
         let curve = PairCurve::new(finished.left.len())?;
         let documents = [account.documents, sample.documents];
         let mut survey = Self { profile, curve, shares: None, documents, finished, pairs };
@@ -77,9 +75,8 @@ impl Survey {
         let documents = WholesAndParts::documents(&self.profile).min(self.documents[0]);
         let method = WholesAndParts::runs(documents);
         let sampled = sample.at_most(documents).narrow(&request.left);
-        let mut reading = request.reading_of(&sampled);
-        let (mut pairs, _) = reading.run(|reading| method.pairs(reading))?;
-        let mut finished = reading.finish();
+        let reading = request.reading_of(&sampled);
+        let (mut pairs, mut finished, _) = reading.prepare(|reading| method.pairs(reading))?;
         let ids = &finished.left;
         // Texts that are the same to the first join are the same here, whatever rows come first.
         let hashes = self.hashes_of_equal_rows()?;
