@@ -15,7 +15,7 @@
 # An upgrade script (sql/upgrades) may replace, drop and alter: the server refuses what is not the extension's to replace, and
 # what it drops and alters is there as long as the extension is.
 # Statements of jobs and of near_duplicates_into (src/pg/jobs/statements/, src/pg/into/statements/,
-# src/pg/procedure/citus.rs) need none of this: only these can make them, and they run only where pg_catalog is all of the path, which is checked each time.
+# src/pg/procedure/{citus,definition}.rs) need none of this: only these can make them, and they run only where pg_catalog is all of the path, which is checked each time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if (($#)); then files=("$@"); else
@@ -344,7 +344,7 @@ for my $sample (
 }
 for my $name (@ARGV) {
     $file = $name;
-    next if $name =~ m{^src/pg/(?:(?:jobs|into)/statements/|procedure/citus\.rs$)};
+    next if $name =~ m{^src/pg/(?:(?:jobs|into)/statements/|procedure/(?:citus|definition)\.rs$)};
     if ($name =~ /\.rs$/) { check_rust($text{$name}) } else { check_sql($text{$name}) }
 }
 print "$bad names without a schema in SQL of ours; scripts/qualified.sh says why\n" if $bad;

@@ -37,7 +37,7 @@ CREATE FUNCTION near_duplicate_clusters(
     clustering text DEFAULT 'connected',
     max_cluster_size int DEFAULT NULL
 ) RETURNS TABLE(cluster_id anyelement, id anyelement, representative bool, size bigint, similarity float8)
-    AS 'MODULE_PATHNAME', 'neardup_near_duplicate_clusters_typed'
+    AS 'MODULE_PATHNAME', 'neardup_near_duplicate_clusters'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
 COMMENT ON FUNCTION near_duplicate_clusters(
     regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, int

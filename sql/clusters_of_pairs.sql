@@ -18,7 +18,7 @@ CREATE FUNCTION clusters_of_pairs(
     clustering text DEFAULT 'connected',
     thresholds float8[] DEFAULT NULL
 ) RETURNS TABLE(cluster_id anyelement, id anyelement, representative bool, size bigint, similarity float8, threshold float8)
-    AS 'MODULE_PATHNAME', 'neardup_clusters_of_pairs_typed'
+    AS 'MODULE_PATHNAME', 'neardup_clusters_of_pairs'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION clusters_of_pairs(text, anyelement, int, text, float8[])
     IS 'clusters of the pairs that a query gives, also at several thresholds, for ids of the given type';
@@ -39,7 +39,7 @@ CREATE FUNCTION cluster_stats(
     max_cluster_size int DEFAULT NULL,
     clustering text DEFAULT 'connected'
 ) RETURNS TABLE(cluster_id anyelement, representative anyelement, size bigint, pairs bigint, least_similarity float8, mean_similarity float8, diameter int)
-    AS 'MODULE_PATHNAME', 'neardup_cluster_stats_typed'
+    AS 'MODULE_PATHNAME', 'neardup_cluster_stats'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION cluster_stats(text, anyelement, int, text)
     IS 'size, pairs, least and mean similarity and diameter of the clusters of the pairs that a query gives, for ids of the given type';
@@ -58,7 +58,7 @@ CREATE FUNCTION cluster_links(
     id_type anyelement,
     links int DEFAULT 10
 ) RETURNS TABLE(cluster_id anyelement, size bigint, left_id anyelement, right_id anyelement, similarity float8, left_size bigint, right_size bigint)
-    AS 'MODULE_PATHNAME', 'neardup_cluster_links_typed'
+    AS 'MODULE_PATHNAME', 'neardup_cluster_links'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION cluster_links(text, anyelement, int)
     IS 'the weakest pairs that hold each connected cluster of the pairs that a query gives together, with the sizes of the parts they connect, for ids of the given type';
@@ -83,7 +83,7 @@ CREATE FUNCTION clusters_of_pairs(
     clustering text DEFAULT 'connected',
     thresholds float8[] DEFAULT NULL
 ) RETURNS TABLE(cluster_id anyelement, id anyelement, representative bool, size bigint, similarity float8, threshold float8)
-    AS 'MODULE_PATHNAME', 'neardup_clusters_of_pairs_typed'
+    AS 'MODULE_PATHNAME', 'neardup_clusters_of_pairs'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION clusters_of_pairs(regclass, anyelement, int, text, float8[])
     IS 'clusters of the pairs in a relation, also at several thresholds, for ids of the given type';
@@ -104,7 +104,7 @@ CREATE FUNCTION cluster_stats(
     max_cluster_size int DEFAULT NULL,
     clustering text DEFAULT 'connected'
 ) RETURNS TABLE(cluster_id anyelement, representative anyelement, size bigint, pairs bigint, least_similarity float8, mean_similarity float8, diameter int)
-    AS 'MODULE_PATHNAME', 'neardup_cluster_stats_typed'
+    AS 'MODULE_PATHNAME', 'neardup_cluster_stats'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION cluster_stats(regclass, anyelement, int, text)
     IS 'size, pairs, least and mean similarity and diameter of the clusters of the pairs in a relation, for ids of the given type';
@@ -123,7 +123,7 @@ CREATE FUNCTION cluster_links(
     id_type anyelement,
     links int DEFAULT 10
 ) RETURNS TABLE(cluster_id anyelement, size bigint, left_id anyelement, right_id anyelement, similarity float8, left_size bigint, right_size bigint)
-    AS 'MODULE_PATHNAME', 'neardup_cluster_links_typed'
+    AS 'MODULE_PATHNAME', 'neardup_cluster_links'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION cluster_links(regclass, anyelement, int)
     IS 'the weakest pairs that hold each connected cluster of the pairs in a relation together, with the sizes of the parts they connect, for ids of the given type';

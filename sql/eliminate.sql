@@ -35,7 +35,7 @@ CREATE FUNCTION eliminate(
     site_column text DEFAULT NULL,
     keep text DEFAULT 'longest'
 ) RETURNS TABLE(id anyelement, kept_id anyelement, similarity float8)
-    AS 'MODULE_PATHNAME', 'neardup_eliminate_typed'
+    AS 'MODULE_PATHNAME', 'neardup_eliminate'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
 COMMENT ON FUNCTION eliminate(
     regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text

@@ -38,7 +38,7 @@ CREATE FUNCTION near_duplicates(
     max_pairs bigint DEFAULT NULL,
     site_column text DEFAULT NULL
 ) RETURNS TABLE(left_id anyelement, right_id anyelement, similarity float8)
-    AS 'MODULE_PATHNAME', 'neardup_near_duplicates_typed'
+    AS 'MODULE_PATHNAME', 'neardup_near_duplicates'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
 COMMENT ON FUNCTION near_duplicates(
     regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text
@@ -85,7 +85,7 @@ CREATE FUNCTION near_duplicates_between(
     site_column text DEFAULT NULL,
     right_site_column text DEFAULT NULL
 ) RETURNS TABLE(left_id anyelement, right_id anyelement, similarity float8)
-    AS 'MODULE_PATHNAME', 'neardup_near_duplicates_between_typed'
+    AS 'MODULE_PATHNAME', 'neardup_near_duplicates_between'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
 COMMENT ON FUNCTION near_duplicates_between(
     regclass, regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, text, text

@@ -28,7 +28,7 @@ CREATE FUNCTION nearest(
     multiset bool DEFAULT NULL,
     options jsonb DEFAULT '{}'
 ) RETURNS TABLE(id anyelement, nearest_id anyelement, similarity float8, rank int)
-    AS 'MODULE_PATHNAME', 'neardup_nearest_typed'
+    AS 'MODULE_PATHNAME', 'neardup_nearest'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
 COMMENT ON FUNCTION nearest(regclass, int, anyelement, text, text, text, text, int, bool, jsonb) IS
     'for each row the k rows whose texts are the most similar to it, for ids of the given type';

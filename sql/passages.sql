@@ -51,7 +51,7 @@ CREATE FUNCTION partial_duplicates(
     right_span int4range,
     similarity float8
 )
-    AS 'MODULE_PATHNAME', 'neardup_partial_duplicates_typed'
+    AS 'MODULE_PATHNAME', 'neardup_partial_duplicates'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
 COMMENT ON FUNCTION partial_duplicates(
     regclass, float8, anyelement, jsonb, text, text, text, int, bool, int, bigint, text
@@ -114,7 +114,7 @@ CREATE FUNCTION partial_duplicates_between(
     right_span int4range,
     similarity float8
 )
-    AS 'MODULE_PATHNAME', 'neardup_partial_duplicates_between_typed'
+    AS 'MODULE_PATHNAME', 'neardup_partial_duplicates_between'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
 COMMENT ON FUNCTION partial_duplicates_between(
     regclass, regclass, float8, anyelement, jsonb, text, text, text, int, bool, int, bigint, text, text, text

@@ -47,7 +47,7 @@ CREATE FUNCTION duplicates_report(
     title_column text DEFAULT NULL,
     link text DEFAULT NULL
 ) RETURNS text
-    AS 'MODULE_PATHNAME', 'neardup_duplicates_report_typed'
+    AS 'MODULE_PATHNAME', 'neardup_duplicates_report'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION duplicates_report(
     regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, int, int, int, int, text, text

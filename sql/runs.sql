@@ -49,7 +49,7 @@ CREATE FUNCTION repeated_runs(
     of_span int4range,
     documents bigint
 )
-    AS 'MODULE_PATHNAME', 'neardup_repeated_runs_typed'
+    AS 'MODULE_PATHNAME', 'neardup_repeated_runs'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION repeated_runs(
     regclass, int, anyelement, text, text, text, int, float8, text, text, text, bool, int
@@ -94,7 +94,7 @@ CREATE FUNCTION cut_repeats(
     snap text DEFAULT 'none',
     min_left int DEFAULT 0
 ) RETURNS TABLE(id anyelement, body text, cut_characters int, cut_tokens int)
-    AS 'MODULE_PATHNAME', 'neardup_cut_repeats_typed'
+    AS 'MODULE_PATHNAME', 'neardup_cut_repeats'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION cut_repeats(
     regclass, int, anyelement, text, text, text, int, float8, text, text, text, bool, int, text, int

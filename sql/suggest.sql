@@ -62,7 +62,7 @@ CREATE FUNCTION suggest_pairs(
     text_a text,
     text_b text
 )
-    AS 'MODULE_PATHNAME', 'neardup_suggest_pairs_typed'
+    AS 'MODULE_PATHNAME', 'neardup_suggest_pairs'
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 100 COST 10000;
 COMMENT ON FUNCTION suggest_pairs(regclass, int, anyelement, text, text, bigint) IS
     'pairs of documents with ids of any type to label for suggest';

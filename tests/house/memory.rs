@@ -32,11 +32,10 @@ pub fn wrong_allowances(sql: &Sources, rust: &Sources) -> Vec<String> {
     }
     let mut found = Vec::new();
     for (path, text) in rust {
-        for declaration in text.split("sql_function! {").skip(1) {
-            let Some((head, rest)) = declaration.split_once(", pg_finfo_") else { continue };
-            let symbol = head.rsplit(char::is_whitespace).next().unwrap_or_default();
-            let within = rest.split(", ").nth(1).and_then(|next| next.strip_prefix("within "));
-            let by_arguments = within.is_some_and(|within| within.trim_end_matches(',') == "Arguments");
+        // The rows of `sql_functions!` begin with the symbol.
+        for row in text.lines().map(str::trim_start).filter(|row| row.starts_with("neardup_")) {
+            let symbol = row.split([',', ':']).next().unwrap_or_default();
+            let by_arguments = row.contains(", within Arguments");
             if immutable.get(symbol).is_some_and(|immutable| *immutable != by_arguments) {
                 found.push(format!(
                     "{path}: {symbol} is {}within Arguments, and its SQL is {}IMMUTABLE",

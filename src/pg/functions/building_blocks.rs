@@ -5,13 +5,12 @@ use std::borrow::Cow;
 
 use pgrx::pg_sys::Datum;
 
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::checks;
 use crate::pg::server::encoding;
 use crate::pg::server::error::Result;
-use crate::pg::server::executor::executor_for;
+use crate::pg::server::executor::{compute, compute_with};
 use crate::pg::server::values::{Strings, number_array, text_array};
-use neardup_core::executor;
 use neardup_core::features::dictionary::Dictionary;
 use neardup_core::features::sets::collect::Collector;
 use neardup_core::features::tokens::{Document, Scratch, Token, for_each_token};
@@ -22,12 +21,12 @@ use neardup_core::verify::edit;
 use neardup_core::verify::measure::Measure;
 use neardup_core::verify::overlap::shared_at_least;
 
-sql_function! {
+sql_functions! {
     /// `words(text) → text[]`
-    neardup_words, pg_finfo_neardup_words, within Arguments, |call| {
+    neardup_words, within Arguments: |call| {
         let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
         let mut words = Strings::default();
-        executor::one(executor_for(text.len()), &mut words, |words, stop| {
+        compute_with(text.len(), &mut words, |words, stop| {
             words.clear();
             for_each_word(&text, &mut WordScratch::default(), stop, |word| words.push(word))
         })?;
@@ -35,73 +34,57 @@ sql_function! {
             words = words.to_server()?;
         }
         text_array(&words)
-    }
-}
+    };
 
-sql_function! {
     /// `shingles(text, k, wrap) → bigint[]`
-    neardup_shingles, pg_finfo_neardup_shingles, within Arguments, |call| {
+    neardup_shingles, within Arguments: |call| {
         let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
         let shingle = checks::k(i64::from(call.need::<i32>(1, "k")?))?.into();
         let wrap = call.need(2, "wrap")?;
         let spec = FeatureSpec { tokenizer: Tokenizer::Words, shingle, multiset: false, wrap };
         let size = text.len();
         let document = document(text)?;
-        let mut shingles: Vec<i64> = Vec::new();
-        executor::one(executor_for(size), &mut shingles, |shingles, stop| {
-            shingles.clear();
+        let shingles = compute(size, |stop| {
+            let mut shingles: Vec<i64> = Vec::new();
             for_each_token(&document, &spec, &mut Scratch::default(), stop, |token| {
                 let hash = match token {
                     Token::Bytes(word) => neardup_core::hash::hash_bytes(word),
                     Token::Number(hash) => hash,
                 };
-                memory::push(shingles, hash.cast_signed(), "collecting shingles")
-            })
+                memory::push(&mut shingles, hash.cast_signed(), "collecting shingles")
+            })?;
+            Ok(shingles)
         })?;
         number_array(&shingles)
-    }
-}
+    };
 
-sql_function! {
     /// `jaccard(text, text, k) → float8`
-    neardup_jaccard, pg_finfo_neardup_jaccard, within Arguments, |call| measure(call, Measure::Jaccard, true)
-}
-sql_function! {
-    /// `cosine(text, text, k) → float8`
-    neardup_cosine, pg_finfo_neardup_cosine, within Arguments, |call| measure(call, Measure::Cosine, true)
-}
-sql_function! {
-    /// `dice(text, text, k) → float8`
-    neardup_dice, pg_finfo_neardup_dice, within Arguments, |call| measure(call, Measure::Dice, true)
-}
-sql_function! {
-    /// `overlap(text, text, k) → float8`
-    neardup_overlap, pg_finfo_neardup_overlap, within Arguments, |call| measure(call, Measure::Overlap, true)
-}
-sql_function! {
-    /// `resemblance(text, text, k) → float8`
-    neardup_resemblance, pg_finfo_neardup_resemblance, within Arguments, |call| measure(call, Measure::Jaccard, false)
-}
-sql_function! {
-    /// `containment(text, text, k) → float8`
-    neardup_containment, pg_finfo_neardup_containment, within Arguments, |call| measure(call, Measure::Containment, false)
-}
+    neardup_jaccard, within Arguments: |call| measure(call, Measure::Jaccard, true);
 
-sql_function! {
+    /// `cosine(text, text, k) → float8`
+    neardup_cosine, within Arguments: |call| measure(call, Measure::Cosine, true);
+
+    /// `dice(text, text, k) → float8`
+    neardup_dice, within Arguments: |call| measure(call, Measure::Dice, true);
+
+    /// `overlap(text, text, k) → float8`
+    neardup_overlap, within Arguments: |call| measure(call, Measure::Overlap, true);
+
+    /// `resemblance(text, text, k) → float8`
+    neardup_resemblance, within Arguments: |call| measure(call, Measure::Jaccard, false);
+
+    /// `containment(text, text, k) → float8`
+    neardup_containment, within Arguments: |call| measure(call, Measure::Containment, false);
+
     /// `edit_similarity(text, text) → float8`
-    neardup_edit_similarity, pg_finfo_neardup_edit_similarity, within Arguments, |call| {
+    neardup_edit_similarity, within Arguments: |call| {
         let Some([a, b]) = call.two_texts()? else { return Ok(call.give::<f64>(None)) };
-        let mut found = (0, 0);
         // The cost of comparing two texts is proportional to the product of their lengths, and each
         // step computes 64 cells of the table.
         let effort = if a == b { 0 } else { a.len().saturating_mul(b.len()) / 1024 };
-        executor::one(executor_for(effort), &mut found, |found, stop| {
-            *found = edit::distance(&a, &b, stop)?;
-            Ok(())
-        })?;
-        let (distance, longer) = found;
+        let (distance, longer) = compute(effort, |stop| edit::distance(&a, &b, stop))?;
         Ok(call.give(Some(edit::similarity(distance, longer))))
-    }
+    };
 }
 
 /// Computes a similarity measure of two texts. Repeated words count if `repeats` is true and single
@@ -114,25 +97,17 @@ fn measure(call: FunctionCall, measure: Measure, repeats: bool) -> Result<Datum>
         FeatureSpec { tokenizer: Tokenizer::Words, shingle, multiset: repeats && shingle == 1, wrap: false };
     let size = a.len() + b.len();
     let documents = [document(a)?, document(b)?];
-    let executor = executor_for(size);
-    let mut state = (Collector::new(spec), Dictionary::small(), 0);
-    executor::one(executor, &mut state, |(collector, dictionary, added), stop| {
-        while let Some(document) = documents.get(*added) {
-            collector.add_at_once(*added as u32, document, dictionary, stop)?;
-            *added += 1;
+    let similarity = compute(size, |stop| {
+        let (mut collector, mut dictionary) = (Collector::new(spec), Dictionary::small());
+        for (document, row) in documents.iter().zip(0..) {
+            collector.add_at_once(row, document, &mut dictionary, stop)?;
         }
-        Ok(())
-    })?;
-    let (collector, ..) = state;
-    let mut state = (collector, 0.0);
-    executor::one(executor, &mut state, |(collector, similarity), stop| {
         let (a, b) = (collector.set_of_row(0, stop)?, collector.set_of_row(1, stop)?);
         let shared = shared_at_least(&a, &b, 0).unwrap_or(0);
         // The number of tokens in a document fits in 32 bits.
-        *similarity = measure.similarity(shared as u32, a.len() as u32, b.len() as u32);
-        Ok(())
+        Ok(measure.similarity(shared as u32, a.len() as u32, b.len() as u32))
     })?;
-    Ok(call.give(Some(state.1)))
+    Ok(call.give(Some(similarity)))
 }
 
 /// Converts a text to a document.

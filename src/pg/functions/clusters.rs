@@ -8,45 +8,43 @@ use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
 use super::near_duplicates::{RunningJoin, too_many_pairs};
-use super::near_duplicates_stats::{StoredAccount, tell_short, tell_weak};
-use crate::pg::query::ids::RowIds;
+use super::near_duplicates_stats::{StoredAccount, tell_weak};
+use crate::pg::query::ids::{OrderedIds, RowIds};
 use crate::pg::query::relation::Relation;
 use crate::pg::read::documents::Finished;
-use crate::pg::request::example::Example;
-use crate::pg::request::form::{self, Argument, FunctionForm, Named};
-use crate::pg::request::{ClusteringArguments, Request, such_as};
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::read::pairs::PairGraph;
+use crate::pg::request::example::{Example, named};
+use crate::pg::request::form::{Argument, NEAR_DUPLICATE_CLUSTERS, Named};
+use crate::pg::request::{ClusteringArguments, Request};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::BackendExecutor;
-use crate::pg::server::set_returning::{self, RowSource};
+use crate::pg::server::set_returning::{self, Row, RowSource, float};
 use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::clusters::edges::{Edge, Edges};
 use neardup_core::clusters::equal_rows::EqualRows;
 use neardup_core::clusters::graph::Graph;
-use neardup_core::clusters::grouping::Clusters;
+use neardup_core::clusters::grouping::{Cluster, Clusters};
 use neardup_core::clusters::needed::{Needed, Purpose};
 use neardup_core::clusters::{Clustering, LARGEST_COUNTED};
 use neardup_core::executor::Executor as _;
 use neardup_core::methods::Grouping;
 use neardup_core::methods::account::milliseconds;
 
-sql_function! {
+sql_functions! {
     /// `near_duplicate_clusters(docs, threshold, …)`
-    neardup_near_duplicate_clusters, pg_finfo_neardup_near_duplicate_clusters, |call| answer(call, form::NEAR_DUPLICATE_CLUSTERS)
-}
-sql_function! {
-    /// `near_duplicate_clusters(docs, threshold, id_type, …)`
-    neardup_near_duplicate_clusters_typed, pg_finfo_neardup_near_duplicate_clusters_typed, |call| answer(call, form::NEAR_DUPLICATE_CLUSTERS.typed())
+    neardup_near_duplicate_clusters: answer;
 }
 
-fn answer(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
+fn answer(call: FunctionCall) -> Result<Datum> {
     set_returning::answer(call, || {
-        let request = Request::new(call, form)?;
-        let how = how(form.bind(call), &request.example)?;
+        let given = NEAR_DUPLICATE_CLUSTERS.bind(call);
+        let request = Request::new(given)?;
+        let how = how(given, &request.example)?;
         if let Some(grouping) = how.grouping(&request) {
-            let GroupedRows { ids, order, clusters } = GroupedRows::new(&request, grouping)?;
-            return Ok(MemberRows::new(ids, order, clusters));
+            let (vertices, clusters) = grouped_rows(&request, grouping)?;
+            return Ok(MemberRows::<5>::new(vertices, clusters));
         }
         let files = ServerFiles::in_current_context();
         let joining = Joining::new(&request)?;
@@ -61,7 +59,7 @@ fn answer(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
         if how.clustering == Clustering::Connected {
             warn_of_chains(&clusters);
         }
-        Ok(MemberRows::new(joined.ids, joined.order, clusters))
+        Ok(MemberRows::new(joined.vertices, clusters))
     })
 }
 
@@ -79,89 +77,47 @@ impl ClusteringArguments {
     }
 }
 
-/// Perhaps-similar sets that a method made itself, without a join. Vertices are rows in the order
-/// of their ids.
-pub(crate) struct GroupedRows {
-    /// The ids by row.
-    pub ids: RowIds,
-    /// The row of each vertex.
-    pub order: Vec<u32>,
-    /// The sets.
-    pub clusters: Clusters,
-}
-
-impl GroupedRows {
-    /// Makes the perhaps-similar sets of a request, which must have only one table.
-    pub(crate) fn new(request: &Request, grouping: &dyn Grouping) -> Result<Self> {
-        let began = Instant::now();
-        let weight = match grouping.weight() {
-            None => None,
-            Some(name) => {
-                let relation = Relation::open(request.left.oid)?;
-                let column = relation.named(name, "weight").map_err(|error| {
-                    let columns = relation.column_names();
-                    error.hint(format!("{} Columns: {columns}.", such_as(&request.example)))
-                })?;
-                Some(format!("d.{}", column.quoted()?))
-            }
-        };
-        let mut reading = request.reading();
-        reading.weigh_by(weight);
-        let executor = reading.executor;
-        let (mut sets, mut account) = reading.run(|reading| grouping.sets(reading))?;
-        tell_weak(request.name, &account);
-        tell_short(request.name, &account, &request.of_words);
-        let Finished { left: ids, mut progress, .. } = reading.finish();
-        account.phases[1] = milliseconds(began) - account.phases[0];
-        let began = Instant::now();
-        let made = loop {
-            if let Some(most) = request.max_pairs.filter(|&most| sets.pairs() > most) {
-                break Err(too_many_pairs(request, most));
-            }
-            match sets.advance(&executor) {
-                Err(error) => break Err(error.into()),
-                Ok(false) => break Ok(()),
-                Ok(true) => progress.report(|| {
-                    format!("comparing, {:.0} %, {} pairs", 100.0 * sets.progress(), sets.pairs())
-                }),
-            }
-        };
-        account.counts = sets.counts();
-        account.pairs = sets.pairs();
-        account.peak_memory = account.peak_memory.max((sets.bytes() + ids.bytes()) as u64);
-        account.phases[2] = milliseconds(began);
-        drop(StoredAccount::from_account(account));
-        made?;
-        let order = ids.in_order(&executor)?;
-        let clusters = sets.clusters(&executor)?;
-        Ok(Self { ids, order, clusters })
-    }
-}
-
-/// The pairs of a join as a graph. Vertices are rows in the order of their ids.
-pub(crate) struct JoinGraph<'f> {
-    /// The ids by row.
-    pub ids: RowIds,
-    /// The row of each vertex.
-    pub order: Vec<u32>,
-    /// The pairs.
-    pub graph: Graph<'f>,
-    /// The executor that provides the threads.
-    pub executor: BackendExecutor,
-}
-
-impl<'f> JoinGraph<'f> {
-    /// Runs the join.
-    pub(crate) fn new(request: &Request, files: &'f ServerFiles) -> Result<Self> {
-        Joining::new(request)?.all(files)
-    }
+/// Makes the perhaps-similar sets of a request, which must have only one table, by the method
+/// itself, without a join. Vertices are rows in the order of their ids.
+pub(crate) fn grouped_rows(request: &Request, grouping: &dyn Grouping) -> Result<(OrderedIds, Clusters)> {
+    let weight = match grouping.weight() {
+        None => None,
+        Some(name) => {
+            let relation = Relation::open(request.left.oid)?;
+            Some(format!("d.{}", named(&relation, name, "weight", &request.example)?.quoted()?))
+        }
+    };
+    let mut reading = request.reading();
+    reading.weigh_by(weight);
+    let (mut sets, finished, mut account) = reading.prepare(|reading| grouping.sets(reading))?;
+    let Finished { left: ids, mut progress, executor, .. } = finished;
+    tell_weak(request.name, &account, &request.of_words);
+    let began = Instant::now();
+    let made = loop {
+        if let Some(most) = request.max_pairs.filter(|&most| sets.pairs() > most) {
+            break Err(too_many_pairs(request, most));
+        }
+        match sets.advance(&executor) {
+            Err(error) => break Err(error.into()),
+            Ok(false) => break Ok(()),
+            Ok(true) => progress
+                .report(|| format!("comparing, {:.0} %, {} pairs", 100.0 * sets.progress(), sets.pairs())),
+        }
+    };
+    account.counts = sets.counts();
+    account.pairs = sets.pairs();
+    account.peak_memory = account.peak_memory.max((sets.bytes() + ids.bytes()) as u64);
+    account.phases[2] = milliseconds(began);
+    drop(StoredAccount::from_account(account));
+    made?;
+    Ok((OrderedIds::new(ids, &executor)?, sets.clusters(&executor)?))
 }
 
 /// A join whose documents are read and whose pairs are not found yet.
 pub(crate) struct Joining {
     run: RunningJoin,
-    /// The row of each vertex.
-    pub order: Vec<u32>,
+    /// The rows.
+    pub vertices: OrderedIds,
     /// The vertex of each row.
     vertex: Vec<u32>,
     equal: EqualRows,
@@ -170,21 +126,17 @@ pub(crate) struct Joining {
 impl Joining {
     /// Reads the documents.
     pub(crate) fn new(request: &Request) -> Result<Self> {
-        let run = RunningJoin::new(request)?;
+        let mut run = RunningJoin::new(request)?;
         let executor = run.finished.executor;
-        let order = run.finished.left.in_order(&executor)?;
-        let vertex = RowIds::places(&order)?;
-        let mut equal = EqualRows::new(order.len())?;
+        let ids = std::mem::replace(&mut run.finished.left, RowIds::new(pg_sys::INT8OID));
+        let vertices = OrderedIds::new(ids, &executor)?;
+        let vertex = vertices.places()?;
+        let mut equal = EqualRows::new(vertices.len())?;
         for (rows, similarity) in run.equal_rows() {
             executor.check_interrupts()?;
             equal.push(rows.iter().map(|&row| vertex[row as usize]), similarity)?;
         }
-        Ok(Self { run, order, vertex, equal })
-    }
-
-    /// Returns the ids by row.
-    pub(crate) fn ids(&self) -> &RowIds {
-        &self.run.finished.left
+        Ok(Self { run, vertices, vertex, equal })
     }
 
     /// Returns the executor that provides the threads.
@@ -199,7 +151,7 @@ impl Joining {
         files: &'f ServerFiles,
         purpose: Purpose,
         rank: impl Fn(u32) -> u32,
-    ) -> Result<JoinGraph<'f>> {
+    ) -> Result<PairGraph<'f>> {
         let vertex = &self.vertex;
         self.run.narrow(|sets, members| {
             let rank = |row: u32| rank(vertex[row as usize]);
@@ -209,72 +161,71 @@ impl Joining {
     }
 
     /// Finds the pairs.
-    pub(crate) fn all(self, files: &ServerFiles) -> Result<JoinGraph<'_>> {
-        let Self { mut run, order, vertex, equal } = self;
+    pub(crate) fn all(self, files: &ServerFiles) -> Result<PairGraph<'_>> {
+        let Self { mut run, vertices, vertex, equal } = self;
         let executor = run.finished.executor;
         let mut edges = Edges::new(files, settings::memory() / 4);
         while let Some(pair) = run.next_of_groups()? {
             let [left, right] = [pair.left, pair.right].map(|row| equal.first(vertex[row as usize]));
             edges.push(Edge::new(left, right, pair.similarity))?;
         }
-        let graph = Graph { vertices: order.len(), edges, equal };
-        let ids = std::mem::replace(&mut run.finished.left, RowIds::new(pg_sys::INT8OID));
-        Ok(JoinGraph { ids, order, graph, executor })
+        let graph = Graph { vertices: vertices.len(), edges, equal };
+        Ok(PairGraph { vertices, graph, executor })
     }
 }
 
-/// The members of clusters as rows: cluster, id, whether the member is the representative, cluster
-/// size, similarity to the representative.
-pub(crate) struct MemberRows {
-    ids: RowIds,
-    /// The row of each vertex.
-    order: Vec<u32>,
-    clusters: Clusters,
+/// The members of clusters as rows, of which `N` columns are wanted: cluster, id, whether the
+/// member is the representative, cluster size, similarity to the representative, threshold.
+pub(crate) struct MemberRows<const N: usize> {
+    vertices: OrderedIds,
+    /// The clusters at each threshold.
+    levels: Vec<(Option<f64>, Clusters)>,
+    level: usize,
     cluster: usize,
     member: usize,
-    similar: bool,
 }
 
-impl MemberRows {
+impl<const N: usize> MemberRows<N> {
     /// Lists all members of all clusters.
-    pub(crate) fn new(ids: RowIds, order: Vec<u32>, clusters: Clusters) -> Self {
-        Self { ids, order, clusters, cluster: 0, member: 0, similar: true }
+    pub(crate) fn new(vertices: OrderedIds, clusters: Clusters) -> Self {
+        Self::at_levels(vertices, vec![(None, clusters)])
     }
 
-    /// Returns the id of a vertex. The datum is valid as long as `self` lives.
-    pub(crate) fn id(&self, vertex: u32) -> Datum {
-        self.ids.datum(self.order[vertex as usize])
+    /// Lists all members of all clusters at some thresholds.
+    pub(crate) fn at_levels(vertices: OrderedIds, levels: Vec<(Option<f64>, Clusters)>) -> Self {
+        Self { vertices, levels, level: 0, cluster: 0, member: 0 }
     }
 }
 
-impl RowSource<5> for MemberRows {
-    fn columns(&self) -> [&'static str; 5] {
-        ["cluster_id", "id", "representative", "size", "similarity"]
+impl<const N: usize> RowSource<N> for MemberRows<N> {
+    fn columns(&self) -> [&'static str; N] {
+        let names = ["cluster_id", "id", "representative", "size", "similarity", "threshold"];
+        std::array::from_fn(|column| names[column])
     }
 
-    fn next(&mut self) -> Result<Option<[Datum; 5]>> {
-        if self.cluster == self.clusters.len() {
-            return Ok(None);
-        }
-        let cluster = self.clusters.get(self.cluster);
+    fn next(&mut self) -> Result<Option<Row<N>>> {
+        let (threshold, clusters) = loop {
+            let Some((threshold, clusters)) = self.levels.get(self.level) else { return Ok(None) };
+            if self.cluster < clusters.len() {
+                break (threshold, clusters);
+            }
+            (self.level, self.cluster) = (self.level + 1, 0);
+        };
+        let cluster = clusters.get(self.cluster);
         let (vertex, similarity) = (cluster.members[self.member], cluster.similarity[self.member]);
         let row = [
-            self.id(cluster.id),
-            self.id(vertex),
-            Datum::from(vertex == cluster.representative),
-            Datum::from(cluster.members.len()),
-            Datum::from(similarity.to_bits()),
+            self.vertices.at(cluster.id),
+            self.vertices.at(vertex),
+            Some(Datum::from(vertex == cluster.representative)),
+            Some(Datum::from(cluster.members.len())),
+            float(similarity).filter(|_| !similarity.is_nan()),
+            threshold.and_then(float),
         ];
-        self.similar = !similarity.is_nan();
         self.member += 1;
         if self.member == cluster.members.len() {
             (self.cluster, self.member) = (self.cluster + 1, 0);
         }
-        Ok(Some(row))
-    }
-
-    fn nulls(&self) -> [bool; 5] {
-        [false, false, false, false, !self.similar]
+        Ok(Some(std::array::from_fn(|column| row[column])))
     }
 }
 
@@ -297,10 +248,7 @@ impl Chains {
 
     /// Counts the chains among clusters.
     fn from_clusters(clusters: &Clusters) -> Self {
-        let chains = clusters.iter().filter(|cluster| {
-            let apart = cluster.similarity.iter().filter(|similarity| similarity.is_nan()).count();
-            cluster.members.len() >= Self::LARGE && apart > cluster.members.len() / 2
-        });
+        let chains = clusters.iter().filter(is_chain);
         let none = Self { clusters: clusters.len(), chains: 0, largest: 0 };
         chains.fold(none, |of, cluster| Self {
             chains: of.chains + 1,
@@ -328,6 +276,12 @@ impl Chains {
             .set_hint(hint)
             .report(PgLogLevel::WARNING);
     }
+}
+
+/// Reports whether most rows of a large cluster form no pair with its representative.
+pub(crate) fn is_chain(cluster: &Cluster<'_>) -> bool {
+    let apart = cluster.similarity.iter().filter(|similarity| similarity.is_nan()).count();
+    cluster.members.len() >= Chains::LARGE && apart > cluster.members.len() / 2
 }
 
 /// Warns the caller if large clusters are chains: most of their rows form no pair with the

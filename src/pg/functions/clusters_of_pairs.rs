@@ -3,16 +3,15 @@
 
 use pgrx::pg_sys::Datum;
 
-use super::clusters::{how, warn_of_chains};
-use crate::pg::query::ids::RowIds;
+use super::clusters::{MemberRows, how, warn_of_chains};
 use crate::pg::query::names::type_name;
 use crate::pg::read::pairs::{AskedPairs, PairGraph};
 use crate::pg::request::ClusteringArguments;
 use crate::pg::request::example::{Example, literal, such_as};
-use crate::pg::request::form::{self, Argument, FunctionForm, Named};
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::request::form::{Argument, CLUSTER_LINKS, CLUSTER_STATS, CLUSTERS_OF_PAIRS, Named};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::set_returning::{self, RowSource};
+use crate::pg::server::set_returning::{self, Rows, float};
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::clusters::Clustering;
 use neardup_core::clusters::grouping::Clusters;
@@ -22,34 +21,21 @@ use neardup_core::memory;
 
 const DOING: &str = "reading pairs";
 
-sql_function! {
+sql_functions! {
     /// `clusters_of_pairs(pairs, max_cluster_size, clustering, thresholds)`
-    neardup_clusters_of_pairs, pg_finfo_neardup_clusters_of_pairs, |call| list(call, form::CLUSTERS_OF_PAIRS)
-}
-sql_function! {
-    /// `clusters_of_pairs(pairs, id_type, max_cluster_size, clustering, thresholds)`
-    neardup_clusters_of_pairs_typed, pg_finfo_neardup_clusters_of_pairs_typed, |call| list(call, form::CLUSTERS_OF_PAIRS.typed())
-}
-sql_function! {
+    neardup_clusters_of_pairs: list;
+
     /// `cluster_stats(pairs, max_cluster_size, clustering)`
-    neardup_cluster_stats, pg_finfo_neardup_cluster_stats, |call| describe(call, form::CLUSTER_STATS)
-}
-sql_function! {
-    /// `cluster_stats(pairs, id_type, max_cluster_size, clustering)`
-    neardup_cluster_stats_typed, pg_finfo_neardup_cluster_stats_typed, |call| describe(call, form::CLUSTER_STATS.typed())
-}
-sql_function! {
+    neardup_cluster_stats: describe;
+
     /// `cluster_links(pairs, links)`
-    neardup_cluster_links, pg_finfo_neardup_cluster_links, |call| weakest(call, form::CLUSTER_LINKS)
-}
-sql_function! {
-    /// `cluster_links(pairs, id_type, links)`
-    neardup_cluster_links_typed, pg_finfo_neardup_cluster_links_typed, |call| weakest(call, form::CLUSTER_LINKS.typed())
+    neardup_cluster_links: weakest;
 }
 
 /// Returns the example call that hints show.
-fn example(given: Named<'_>, form: FunctionForm) -> Example {
-    let mut example = Example::new(form.name, ["SELECT * FROM near_duplicates('docs', 0.8)".to_owned()]);
+fn example(given: Named<'_>) -> Example {
+    let mut example =
+        Example::new(given.form.name, ["SELECT * FROM near_duplicates('docs', 0.8)".to_owned()]);
     example.threshold = None;
     match given.id_type() {
         // The type is passed by name: an example that passes it by position puts a threshold before
@@ -63,19 +49,18 @@ fn example(given: Named<'_>, form: FunctionForm) -> Example {
 fn read<'f>(
     call: FunctionCall,
     given: Named<'_>,
-    form: FunctionForm,
     example: &Example,
     files: &'f ServerFiles,
 ) -> Result<PairGraph<'f>> {
     let hint = &such_as(example);
-    let asked = AskedPairs { name: form.name, id_type: given.id_type(), relations: &[], hint };
+    let asked = AskedPairs { name: given.form.name, id_type: given.id_type(), relations: &[], hint };
     PairGraph::read(call, asked, files)
 }
 
-fn list(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
+fn list(call: FunctionCall) -> Result<Datum> {
     set_returning::answer(call, || {
-        let given = form.bind(call);
-        let example = example(given, form);
+        let given = CLUSTERS_OF_PAIRS.bind(call);
+        let example = example(given);
         let how = how(given, &example)?;
         let mut thresholds = Vec::new();
         for threshold in given.get::<Vec<Option<f64>>>(Argument::Thresholds).unwrap_or_default() {
@@ -90,7 +75,7 @@ fn list(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
             }
         }
         let files = ServerFiles::in_current_context();
-        let mut pairs = read(call, given, form, &example, &files)?;
+        let mut pairs = read(call, given, &example, &files)?;
         let mut levels = Vec::new();
         if thresholds.is_empty() {
             let clusters = pairs.clusters(how.clustering, how.largest)?;
@@ -104,119 +89,53 @@ fn list(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
             let clusters = Clusters::new(&mut graph, how.clustering, how.largest, &pairs.executor)?;
             levels.push((Some(threshold), clusters));
         }
-        let PairGraph { ids, places, .. } = pairs;
-        Ok(Levels { ids, places, levels, level: 0, cluster: 0, member: 0, nulls: [false; 6] })
+        Ok(MemberRows::<6>::at_levels(pairs.vertices, levels))
     })
 }
 
-/// The members of clusters at one or more thresholds, as rows.
-struct Levels {
-    ids: RowIds,
-    places: Vec<u32>,
-    levels: Vec<(Option<f64>, Clusters)>,
-    level: usize,
-    cluster: usize,
-    member: usize,
-    nulls: [bool; 6],
-}
-
-impl RowSource<6> for Levels {
-    fn columns(&self) -> [&'static str; 6] {
-        ["cluster_id", "id", "representative", "size", "similarity", "threshold"]
-    }
-
-    fn next(&mut self) -> Result<Option<[Datum; 6]>> {
-        let (threshold, clusters) = loop {
-            let Some((threshold, clusters)) = self.levels.get(self.level) else { return Ok(None) };
-            if self.cluster < clusters.len() {
-                break (threshold, clusters);
-            }
-            (self.level, self.cluster) = (self.level + 1, 0);
-        };
-        let cluster = clusters.get(self.cluster);
-        let (vertex, similarity) = (cluster.members[self.member], cluster.similarity[self.member]);
-        let id = |vertex: u32| self.ids.datum(self.places[vertex as usize]);
-        let row = [
-            id(cluster.id),
-            id(vertex),
-            Datum::from(vertex == cluster.representative),
-            Datum::from(cluster.members.len()),
-            Datum::from(similarity.to_bits()),
-            Datum::from(threshold.unwrap_or_default().to_bits()),
-        ];
-        self.nulls = [false, false, false, false, similarity.is_nan(), threshold.is_none()];
-        self.member += 1;
-        if self.member == cluster.members.len() {
-            (self.cluster, self.member) = (self.cluster + 1, 0);
-        }
-        Ok(Some(row))
-    }
-
-    fn nulls(&self) -> [bool; 6] {
-        self.nulls
-    }
-}
-
-fn describe(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
+fn describe(call: FunctionCall) -> Result<Datum> {
     /// The maximum number of steps for computing the diameter of a cluster. They take a few
     /// seconds.
     const EFFORT: u64 = 1 << 30;
     set_returning::answer(call, || {
-        let given = form.bind(call);
-        let example = example(given, form);
+        let given = CLUSTER_STATS.bind(call);
+        let example = example(given);
         let how = how(given, &example)?;
         let files = ServerFiles::in_current_context();
-        let mut pairs = read(call, given, form, &example, &files)?;
+        let mut pairs = read(call, given, &example, &files)?;
         let clusters = pairs.clusters(how.clustering, how.largest)?;
         let summaries = summaries(&mut pairs.graph, &clusters, EFFORT, &pairs.executor)?;
-        let PairGraph { ids, places, .. } = pairs;
-        Ok(DescribedClusters { ids, places, clusters, summaries, next: 0 })
+        let PairGraph { vertices, .. } = pairs;
+        let columns = [
+            "cluster_id",
+            "representative",
+            "size",
+            "pairs",
+            "least_similarity",
+            "mean_similarity",
+            "diameter",
+        ];
+        let row = move |(number, summary): (usize, Summary)| {
+            let cluster = clusters.get(number);
+            Ok([
+                vertices.at(cluster.id),
+                vertices.at(cluster.representative),
+                Some(Datum::from(cluster.members.len())),
+                Some(Datum::from(summary.pairs)),
+                float(summary.least),
+                float(summary.mean),
+                summary.diameter.map(Datum::from),
+            ])
+        };
+        Ok(Rows(columns, summaries.into_iter().enumerate().map(row)))
     })
 }
 
-/// The statistics of clusters as rows.
-struct DescribedClusters {
-    ids: RowIds,
-    places: Vec<u32>,
-    clusters: Clusters,
-    summaries: Vec<Summary>,
-    next: usize,
-}
-
-impl RowSource<7> for DescribedClusters {
-    fn columns(&self) -> [&'static str; 7] {
-        ["cluster_id", "representative", "size", "pairs", "least_similarity", "mean_similarity", "diameter"]
-    }
-
-    fn next(&mut self) -> Result<Option<[Datum; 7]>> {
-        let Some(summary) = self.summaries.get(self.next) else { return Ok(None) };
-        let cluster = self.clusters.get(self.next);
-        self.next += 1;
-        let id = |vertex: u32| self.ids.datum(self.places[vertex as usize]);
-        Ok(Some([
-            id(cluster.id),
-            id(cluster.representative),
-            Datum::from(cluster.members.len()),
-            Datum::from(summary.pairs),
-            Datum::from(summary.least.to_bits()),
-            Datum::from(summary.mean.to_bits()),
-            Datum::from(summary.diameter.unwrap_or_default()),
-        ]))
-    }
-
-    fn nulls(&self) -> [bool; 7] {
-        let last = self.next.checked_sub(1).and_then(|last| self.summaries.get(last));
-        let mut nulls = [false; 7];
-        nulls[6] = last.is_some_and(|summary| summary.diameter.is_none());
-        nulls
-    }
-}
-
-fn weakest(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
+fn weakest(call: FunctionCall) -> Result<Datum> {
     const DEFAULT_LINKS: i32 = 10;
     set_returning::answer(call, || {
-        let given = form.bind(call);
-        let example = example(given, form);
+        let given = CLUSTER_LINKS.bind(call);
+        let example = example(given);
         let most = given.get::<i32>(Argument::Links).unwrap_or(DEFAULT_LINKS);
         if most < 1 {
             let example = example.with("links", DEFAULT_LINKS);
@@ -225,8 +144,8 @@ fn weakest(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
             );
         }
         let files = ServerFiles::in_current_context();
-        let mut pairs = read(call, given, form, &example, &files)?;
-        let vertices = pairs.places.len();
+        let mut pairs = read(call, given, &example, &files)?;
+        let vertices = pairs.vertices.len();
         let how = ClusteringArguments { clustering: Clustering::Connected, largest: None };
         let clusters = pairs.clusters(how.clustering, how.largest)?;
         let mut cluster_of = memory::filled(0u32, vertices, DOING)?;
@@ -244,36 +163,21 @@ fn weakest(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
         }
         // The sort is stable: the weakest links of each cluster come first.
         chosen.sort_by_key(|(cluster, _)| *cluster);
-        let PairGraph { ids, places, .. } = pairs;
-        Ok(Weakest { ids, places, clusters, chosen: chosen.into_iter() })
+        let PairGraph { vertices, .. } = pairs;
+        let columns = ["cluster_id", "size", "left_id", "right_id", "similarity", "left_size", "right_size"];
+        let row = move |(cluster, Link { edge, parts }): (u32, Link)| {
+            let cluster = clusters.get(cluster as usize);
+            let [left_size, right_size] = parts.map(|size| Some(Datum::from(u64::from(size))));
+            Ok([
+                vertices.at(cluster.id),
+                Some(Datum::from(cluster.members.len())),
+                vertices.at(edge.left),
+                vertices.at(edge.right),
+                float(edge.similarity),
+                left_size,
+                right_size,
+            ])
+        };
+        Ok(Rows(columns, chosen.into_iter().map(row)))
     })
-}
-
-/// The weakest links of clusters, as rows.
-struct Weakest {
-    ids: RowIds,
-    places: Vec<u32>,
-    clusters: Clusters,
-    chosen: std::vec::IntoIter<(u32, Link)>,
-}
-
-impl RowSource<7> for Weakest {
-    fn columns(&self) -> [&'static str; 7] {
-        ["cluster_id", "size", "left_id", "right_id", "similarity", "left_size", "right_size"]
-    }
-
-    fn next(&mut self) -> Result<Option<[Datum; 7]>> {
-        let Some((cluster, Link { edge, parts })) = self.chosen.next() else { return Ok(None) };
-        let cluster = self.clusters.get(cluster as usize);
-        let id = |vertex: u32| self.ids.datum(self.places[vertex as usize]);
-        Ok(Some([
-            id(cluster.id),
-            Datum::from(cluster.members.len()),
-            id(edge.left),
-            id(edge.right),
-            Datum::from(edge.similarity.to_bits()),
-            Datum::from(u64::from(parts[0])),
-            Datum::from(u64::from(parts[1])),
-        ]))
-    }
 }

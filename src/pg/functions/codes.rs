@@ -2,47 +2,40 @@
 
 use std::borrow::Cow;
 
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::executor::executor_for;
+use crate::pg::server::executor::compute;
 use crate::pg::server::values::text;
-use neardup_core::executor;
 use neardup_core::features::codes::{CodeSpec, feature_code};
 use neardup_core::verify::repeatability::repeatability;
 
-sql_function! {
+sql_functions! {
     /// `feature_code(text, anchors, cut, unit_length, unit_share, paragraphs, ends, min_length,
     /// fallback) → text`
-    neardup_feature_code, pg_finfo_neardup_feature_code, within Arguments, |call| {
+    neardup_feature_code, within Arguments: |call| {
         let Some(body) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
         let spec = spec(call)?;
-        let mut code = String::new();
-        executor::one(executor_for(body.len()), &mut code, |code, stop| {
-            *code = feature_code(&body, &spec, stop)?;
-            Ok(())
-        })?;
+        let code = compute(body.len(), |stop| feature_code(&body, &spec, stop))?;
         text(&code)
-    }
-}
-sql_function! {
+    };
+
     /// `repeatability(container text, contained text) → float8`
-    neardup_repeatability, pg_finfo_neardup_repeatability, within Arguments, |call| {
+    neardup_repeatability, within Arguments: |call| {
         let found = match call.two_texts()? {
             Some(texts) => Some(of_texts(&texts)?),
             None => None,
         };
         Ok(call.give(found))
-    }
-}
-sql_function! {
+    };
+
     /// `code_repeatability(container text, contained text) → float8`
-    neardup_code_repeatability, pg_finfo_neardup_code_repeatability, within Arguments, |call| {
+    neardup_code_repeatability, within Arguments: |call| {
         let found = match call.two_texts()? {
             Some(codes) => Some(of_codes(&codes)?),
             None => None,
         };
         Ok(call.give(found))
-    }
+    };
 }
 
 /// Reads the parameters of feature codes from the arguments after the text.
@@ -64,12 +57,10 @@ fn spec(call: FunctionCall) -> Result<CodeSpec> {
 
 /// Computes the repeatability of two documents from feature codes with the default parameters.
 fn of_texts([container, contained]: &[Cow<'static, str>; 2]) -> Result<f64> {
-    let mut found = 0.0;
-    executor::one(executor_for(container.len() + contained.len()), &mut found, |found, stop| {
+    let found = compute(container.len() + contained.len(), |stop| {
         let spec = CodeSpec::default();
         let codes = (feature_code(container, &spec, stop)?, feature_code(contained, &spec, stop)?);
-        *found = repeatability(&codes.0, &codes.1, stop)?;
-        Ok(())
+        repeatability(&codes.0, &codes.1, stop)
     })?;
     Ok(found)
 }
@@ -83,10 +74,6 @@ fn of_codes([container, contained]: &[Cow<'static, str>; 2]) -> Result<f64> {
                 .hint("Of whole texts use repeatability(container, contained)."));
         }
     }
-    let mut found = 0.0;
-    executor::one(executor_for(container.len() + contained.len()), &mut found, |found, stop| {
-        *found = repeatability(container, contained, stop)?;
-        Ok(())
-    })?;
+    let found = compute(container.len() + contained.len(), |stop| repeatability(container, contained, stop))?;
     Ok(found)
 }

@@ -6,44 +6,40 @@ use pgrx::pg_sys::Datum;
 
 use super::clusters::Joining;
 use super::near_duplicates;
-use crate::pg::query::ids::RowIds;
+use crate::pg::query::ids::OrderedIds;
 use crate::pg::query::relation::Relation;
-use crate::pg::read::ranks::read_ranks;
-use crate::pg::request::example::{did_you_mean, literal};
-use crate::pg::request::form::{self, Argument, FunctionForm, Named};
+use crate::pg::read::documents::read_ranks;
+use crate::pg::request::example::{did_you_mean, literal, named};
+use crate::pg::request::form::{Argument, ELIMINATE, Named};
 use crate::pg::request::{Request, such_as};
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::set_returning::{self, RowSource};
+use crate::pg::server::set_returning::{self, RowSource, Rows, float};
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::clusters::leaders::{Leaders, leaders, rank_by};
 use neardup_core::clusters::needed::Purpose;
 use neardup_core::memory;
 
-sql_function! {
+sql_functions! {
     /// `eliminate(docs, threshold, …)`
-    neardup_eliminate, pg_finfo_neardup_eliminate, |call| answer(call, form::ELIMINATE)
-}
-sql_function! {
-    /// `eliminate(docs, threshold, id_type, …)`
-    neardup_eliminate_typed, pg_finfo_neardup_eliminate_typed, |call| answer(call, form::ELIMINATE.typed())
+    neardup_eliminate: answer;
 }
 
-fn answer(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
+fn answer(call: FunctionCall) -> Result<Datum> {
     set_returning::answer(call, || {
-        let request = Request::new(call, form)?;
-        let arguments = form.bind(call);
+        let arguments = ELIMINATE.bind(call);
+        let request = Request::new(arguments)?;
         let keep = arguments.text(Argument::Keep)?;
         let order = order_to_keep(arguments, keep.as_deref(), &request)?;
         // `longest` is also the rule if the caller names no rule.
         if keep.is_none_or(|keep| keep == "longest")
-            && let Some((ids, order, leaders)) = near_duplicates::eliminated(&request)?
+            && let Some((vertices, leaders)) = near_duplicates::eliminated(&request)?
         {
-            return Ok(Eliminated { ids, order, leaders, next: 0 });
+            return Ok(eliminated(vertices, leaders));
         }
         let files = ServerFiles::in_current_context();
         let joining = Joining::new(&request)?;
-        let vertices = joining.order.len();
+        let vertices = joining.vertices.len();
         // Vertices are already in the order of their ids, which decides if there is no `order`.
         let mut best = memory::filled(0i64, vertices, "ranking documents")?;
         if let Some(order) = order {
@@ -51,12 +47,13 @@ fn answer(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
                 "SELECT {}, pg_catalog.dense_rank() OVER (ORDER BY {order} NULLS LAST) FROM {} AS d",
                 request.left.id, request.left.table
             );
-            read_ranks(&sql, &request.left, joining.ids(), &joining.order, &mut best)?;
+            let OrderedIds { ids, order } = &joining.vertices;
+            read_ranks(&sql, &request.left, ids, order, &mut best)?;
         }
         let rank = rank_by(vertices, |vertex| (best[vertex as usize], vertex), &joining.executor())?;
         let mut joined = joining.needed(&files, Purpose::Leaders, |vertex| rank[vertex as usize])?;
         let leaders = leaders(&mut joined.graph, &rank, &joined.executor)?;
-        Ok(Eliminated { ids: joined.ids, order: joined.order, leaders, next: 0 })
+        Ok(eliminated(joined.vertices, leaders))
     })
 }
 
@@ -85,40 +82,19 @@ fn order_to_keep(arguments: Named<'_>, keep: Option<&str>, request: &Request) ->
         },
     };
     let relation = Relation::open(arguments.need(Argument::Docs)?)?;
-    let column = relation.named(column, "keep").map_err(|error| {
-        let example = request.example.with("keep", literal("first"));
-        error.hint(format!("{} Columns: {}.", such_as(&example), relation.column_names()))
-    })?;
+    let column = named(&relation, column, "keep", &request.example.with("keep", literal("first")))?;
     Ok(Some(format!("d.{} {direction}", column.quoted()?)))
 }
 
-/// The rows that would be removed, in the order of their ids.
-struct Eliminated {
-    ids: RowIds,
-    order: Vec<u32>,
-    leaders: Leaders,
-    next: u32,
-}
-
-impl RowSource<3> for Eliminated {
-    fn columns(&self) -> [&'static str; 3] {
-        ["id", "kept_id", "similarity"]
-    }
-
-    fn next(&mut self) -> Result<Option<[Datum; 3]>> {
-        const CHECK_EVERY: u32 = 1 << 16;
-        while let Some(&leader) = self.leaders.of.get(self.next as usize) {
-            let vertex = self.next;
-            self.next += 1;
-            if self.next.is_multiple_of(CHECK_EVERY) {
-                check_for_interrupts!();
-            }
-            if leader != vertex {
-                let id = |vertex: u32| self.ids.datum(self.order[vertex as usize]);
-                let similarity = self.leaders.similarity[vertex as usize];
-                return Ok(Some([id(vertex), id(leader), Datum::from(similarity.to_bits())]));
-            }
+/// Returns the rows that would be removed, in the order of their ids.
+fn eliminated(vertices: OrderedIds, leaders: Leaders) -> impl RowSource<3> {
+    const CHECK_EVERY: u32 = 1 << 16;
+    let row = move |(vertex, (leader, similarity)): (u32, (u32, f64))| {
+        if vertex.is_multiple_of(CHECK_EVERY) {
+            check_for_interrupts!();
         }
-        Ok(None)
-    }
+        (leader != vertex).then(|| Ok([vertices.at(vertex), vertices.at(leader), float(similarity)]))
+    };
+    let all = leaders.of.into_iter().zip(leaders.similarity);
+    Rows(["id", "kept_id", "similarity"], (0..).zip(all).filter_map(row))
 }

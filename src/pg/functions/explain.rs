@@ -14,14 +14,14 @@ use crate::pg::query::relation::Relation;
 use crate::pg::request::example::literal;
 use crate::pg::request::methods;
 use crate::pg::request::methods::sets::DEFAULT_THRESHOLD;
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::encoding::{self, c_string};
 use crate::pg::server::error::{Result, SqlError, catch};
-use crate::pg::server::executor::executor_for;
-use crate::pg::server::set_returning::{self, RowSource};
+use crate::pg::server::executor::compute;
+use crate::pg::server::set_returning::{self, RowSource, Rows, float};
 use crate::pg::server::values::text;
 use neardup_core::error::Result as CoreResult;
-use neardup_core::executor::{self, Stop};
+use neardup_core::executor::Stop;
 use neardup_core::hash;
 use neardup_core::memory::{self, Written};
 use neardup_core::methods::explain::{Evidence, Explanation};
@@ -88,47 +88,44 @@ fn effort(a: &str, b: &str) -> usize {
     a.len() + b.len() + a.len().saturating_mul(b.len()) / 1024
 }
 
-sql_function! {
+sql_functions! {
     /// `explain_pair(a, b)`: returns the verdict of every method on two texts.
-    neardup_explain_pair, pg_finfo_neardup_explain_pair, within Arguments, |call| {
+    neardup_explain_pair, within Arguments: |call| {
         set_returning::answer(call, || {
             let mut explained = Vec::new();
             if let Some([a, b]) = call.two_texts()? {
                 let methods = methods::with_defaults()?;
-                executor::one(executor_for(effort(&a, &b)), &mut explained, |explained, stop| {
-                    explained.clear();
+                explained = compute(effort(&a, &b), |stop| {
                     let pair = TwoTexts::new([&a, &b])?;
+                    let mut explained = Vec::new();
                     for (name, method) in &methods {
                         let Explanation { similarity, evidence } = method.explain(&pair, stop)?;
                         explained.push((*name, similarity, SaidEvidence::Method(evidence)));
                     }
                     let (share, evidence) = passages(&pair, stop)?;
                     explained.push((PASSAGES, Some(share), SaidEvidence::Passages(evidence)));
-                    Ok(())
+                    Ok(explained)
                 })?;
             }
-            Ok(Explained { rows: explained.into_iter(), unknown: false })
+            Ok(explanations(explained))
         })
-    }
-}
+    };
 
-sql_function! {
     /// `explain_pair(minhash_sketch, minhash_sketch)`: returns the verdict of the method `minhash`
     /// on two stored sketches.
-    neardup_explain_pair_minhash, pg_finfo_neardup_explain_pair_minhash, within Arguments, |call| {
+    neardup_explain_pair_minhash, within Arguments: |call| {
         of_sketches(call, SketchKind::Minhash, |a, b| {
             StoredMinhash { threshold: DEFAULT_THRESHOLD }.of_sketches(&Minhash::parse(a)?, &Minhash::parse(b)?)
         })
-    }
-}
-sql_function! {
+    };
+
     /// `explain_pair(simhash_sketch, simhash_sketch)`: returns the verdict of the method `simhash`
     /// on two stored sketches.
-    neardup_explain_pair_simhash, pg_finfo_neardup_explain_pair_simhash, within Arguments, |call| {
+    neardup_explain_pair_simhash, within Arguments: |call| {
         of_sketches(call, SketchKind::Simhash, |a, b| {
             StoredSimhash { near: NearBits::Usual }.of_sketches(&Simhash::parse(a)?, &Simhash::parse(b)?)
         })
-    }
+    };
 }
 
 /// Returns a single row: the verdict of the method that compares sketches of the kind `kind`.
@@ -143,24 +140,13 @@ fn of_sketches(
             let Explanation { similarity, evidence } = explain(a, b)?;
             explained.push((kind.method(), similarity, SaidEvidence::Method(evidence)));
         }
-        Ok(Explained { rows: explained.into_iter(), unknown: false })
+        Ok(explanations(explained))
     })
 }
 
 /// Methods, similarities and evidence as rows.
-struct Explained {
-    rows: std::vec::IntoIter<(&'static str, Option<f64>, SaidEvidence)>,
-    unknown: bool,
-}
-
-impl RowSource<3> for Explained {
-    fn columns(&self) -> [&'static str; 3] {
-        ["method", "similarity", "evidence"]
-    }
-
-    fn next(&mut self) -> Result<Option<[Datum; 3]>> {
-        let Some((name, similarity, evidence)) = self.rows.next() else { return Ok(None) };
-        self.unknown = similarity.is_none();
+fn explanations(explained: Vec<(&'static str, Option<f64>, SaidEvidence)>) -> impl RowSource<3> {
+    let row = |(name, similarity, evidence): (&str, Option<f64>, SaidEvidence)| {
         // Strings from the server contain no NUL character, so the JSON contains none.
         let evidence = encoding::to_server(&json(&evidence)?)?;
         // SAFETY: the function reads a C string and returns a jsonb in the current memory context.
@@ -168,21 +154,17 @@ impl RowSource<3> for Explained {
             let input: pg_sys::Oid = pg_sys::F_JSONB_IN.into();
             pg_sys::OidInputFunctionCall(input, evidence.as_ptr().cast_mut(), pg_sys::InvalidOid, -1)
         };
-        Ok(Some([text(name)?, Datum::from(similarity.unwrap_or_default().to_bits()), evidence]))
-    }
-
-    fn nulls(&self) -> [bool; 3] {
-        [false, self.unknown, false]
-    }
+        Ok([Some(text(name)?), similarity.and_then(float), Some(evidence)])
+    };
+    Rows(["method", "similarity", "evidence"], explained.into_iter().map(row))
 }
 
-sql_function! {
+sql_functions! {
     /// `diff_html(a, b)`: shows two texts side by side, with the differences marked and a dot plot
     /// of their sentences.
-    neardup_diff_html, pg_finfo_neardup_diff_html, within Arguments, |call| {
+    neardup_diff_html, within Arguments: |call| {
         let Some([a, b]) = call.two_texts()? else { return Ok(call.give::<i32>(None)) };
-        let mut html = String::new();
-        executor::one(executor_for(a.len() + b.len()), &mut html, |html, stop| {
+        let html = compute(a.len() + b.len(), |stop| {
             let compared = Compared::new(&a, &b, stop)?;
             let diff = Diff::new(&compared, stop)?;
             // A page may contain several such fragments; the switch of each needs its own name.
@@ -194,17 +176,14 @@ sql_function! {
                 side_by_side(&diff, ["a", "b"], &name, Extent::Whole, stop)?,
                 DotPlot::new(&a, &b, stop)?.figure()
             ));
-            *html = written.finish()?;
-            Ok(())
+            written.finish()
         })?;
         text(&html)
-    }
-}
+    };
 
-sql_function! {
     /// `explain_pair_text(a, b, width)`: formats the verdict of every method on two texts, and the
     /// words of the texts, as lines for a terminal.
-    neardup_explain_pair_text, pg_finfo_neardup_explain_pair_text, within Arguments, |call| {
+    neardup_explain_pair_text, within Arguments: |call| {
         let Some(([a, b], width)) = call.two_texts()?.zip(call.get::<i32>(2)) else {
             return Ok(call.give::<i32>(None));
         };
@@ -213,8 +192,7 @@ sql_function! {
             return Err(SqlError::parameter(message).hint("For example: SELECT explain_pair_text('one text', 'another text', width => 80);"));
         }
         let methods = methods::with_defaults()?;
-        let mut shown = String::new();
-        executor::one(executor_for(effort(&a, &b)), &mut shown, |shown, stop| {
+        let shown = compute(effort(&a, &b), |stop| {
             let pair = TwoTexts::new([&a, &b])?;
             let mut figures = Vec::new();
             for (method, asked) in &methods {
@@ -224,11 +202,10 @@ sql_function! {
             let compared = Compared::new(&a, &b, stop)?;
             let evidence = format!("count {}", compared.passages.len());
             figures.push(Figure { method: PASSAGES, similarity: Some(compared.share()), pair: None, evidence });
-            *shown = terminal::show(&figures, &compared, width as usize, stop)?;
-            Ok(())
+            terminal::show(&figures, &compared, width as usize, stop)
         })?;
         text(&shown)
-    }
+    };
 }
 
 /// Formats evidence as JSON, of which codes may have as many characters as the texts.
@@ -275,17 +252,16 @@ fn of_values(evidence: &Evidence) -> String {
     said.collect::<Vec<_>>().join(", ").chars().take(SHOWN).collect()
 }
 
-sql_function! {
+sql_functions! {
     /// `explain_pair(regclass, "any", "any")`
-    neardup_explain_pair_of_rows, pg_finfo_neardup_explain_pair_of_rows, |call| {
+    neardup_explain_pair_of_rows: |call| {
         Err(of_rows(call, "explain_pair", "* FROM ")?)
-    }
-}
-sql_function! {
+    };
+
     /// `diff_html(regclass, "any", "any")`
-    neardup_diff_html_of_rows, pg_finfo_neardup_diff_html_of_rows, |call| {
+    neardup_diff_html_of_rows: |call| {
         Err(of_rows(call, "diff_html", "")?)
-    }
+    };
 }
 
 /// Returns the error for a call of `name` with rows in place of texts. `before` is what stands

@@ -12,7 +12,7 @@ use pgrx::pg_sys::{self, Datum};
 use crate::pg::procedure::statement::Statement;
 use crate::pg::query::as_user::{Extension, INTERNAL, acts_for, as_user};
 use crate::pg::query::names::quote_identifier;
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
 
@@ -21,9 +21,9 @@ thread_local! {
     static MOVED: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-sql_function! {
+sql_functions! {
     /// `neardup_moves()`: the event trigger of `ALTER EXTENSION`.
-    neardup_moves, pg_finfo_neardup_moves, |call| {
+    neardup_moves: |call| {
         // SAFETY: the context of a call is a node; in an event trigger it is the trigger's data,
         // which live as long as the call.
         let (is_before, moves) = unsafe {
@@ -38,7 +38,7 @@ sql_function! {
             if is_before { gather(call)? } else { part()? }
         }
         Ok(Datum::null())
-    }
+    };
 }
 
 /// Reports whether a command is `ALTER EXTENSION neardup SET SCHEMA`.

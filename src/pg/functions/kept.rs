@@ -5,7 +5,7 @@ use pgrx::PgMemoryContexts;
 
 use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::Result;
-use crate::pg::server::executor::executor_for;
+use crate::pg::server::executor::{compute, compute_with};
 use neardup_core::error::Error;
 use neardup_core::features::normalization::Normalization;
 use neardup_core::features::origin::Origin;
@@ -13,7 +13,7 @@ use neardup_core::features::tokens::Document;
 use neardup_core::joins::search::ball::{SetBall, SetParameters};
 use neardup_core::joins::search::edit_ball::{EditBall, EditVerifier};
 use neardup_core::joins::search::verifier::Verifier;
-use neardup_core::{executor, memory};
+use neardup_core::memory;
 
 /// An argument's bytes, and what was made of them.
 struct KeptArgument<K> {
@@ -80,20 +80,16 @@ impl CachedBall {
     /// Returns the similarity of a document. If `bounded` is true, it may be 0 in place of one that
     /// is less than the least similarity.
     pub(super) fn similarity(&mut self, document: &Document, bounded: bool) -> Result<f64> {
-        let executor = executor_for(self.size + document.bytes());
-        let mut state = (&mut self.judge, 0.0);
-        executor::one(executor, &mut state, |(judge, similarity), stop| {
-            *similarity = match (judge, document) {
-                (BallJudge::Sets(_, judge), document) => judge.similarity(document, stop)?,
-                (BallJudge::Edits(judge), Document::Text(text)) if bounded => {
-                    judge.within(text, stop)?.unwrap_or(0.0)
-                }
-                (BallJudge::Edits(judge), Document::Text(text)) => judge.similarity(text, stop)?,
-                (BallJudge::Edits(_), _) => return Err(Error::Source),
-            };
-            Ok(())
+        let bytes = self.size + document.bytes();
+        let similarity = compute_with(bytes, &mut self.judge, |judge, stop| match (judge, document) {
+            (BallJudge::Sets(_, judge), document) => judge.similarity(document, stop),
+            (BallJudge::Edits(judge), Document::Text(text)) if bounded => {
+                Ok(judge.within(text, stop)?.unwrap_or(0.0))
+            }
+            (BallJudge::Edits(judge), Document::Text(text)) => judge.similarity(text, stop),
+            (BallJudge::Edits(_), _) => Err(Error::Source),
         })?;
-        Ok(state.1)
+        Ok(similarity)
     }
 
     /// Returns what the documents of the ball's similarity are.
@@ -114,12 +110,8 @@ pub(super) fn judge(bytes: &[u8]) -> Result<CachedBall> {
         return Ok(CachedBall { size: bytes.len(), least, normalization, judge });
     }
     let ball = SetBall::parse(bytes)?;
-    let mut judge = None;
-    executor::one(executor_for(ball.bytes()), &mut judge, |judge, stop| {
-        *judge = Some(Verifier::new(&ball, stop)?);
-        Ok(())
-    })?;
+    let judge = compute(ball.bytes(), |stop| Verifier::new(&ball, stop))?;
     let SetBall { parameters, similarity: least, .. } = ball;
-    let judge = BallJudge::Sets(parameters, Box::new(judge.ok_or(Error::Source)?));
+    let judge = BallJudge::Sets(parameters, Box::new(judge));
     Ok(CachedBall { size: bytes.len(), least, normalization: parameters.normalization, judge })
 }

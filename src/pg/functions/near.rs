@@ -11,54 +11,47 @@ use crate::pg::near_join::planner::call::BallCall;
 use crate::pg::near_join::planner::share::{USUAL, ValueSample};
 use crate::pg::near_join::planner::{price, short_query};
 use crate::pg::query::row_key::key_of_row;
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, catch};
-use crate::pg::server::executor::executor_for;
+use crate::pg::server::executor::compute;
 use crate::pg::server::explaining::Conflict;
 use crate::pg::server::{checks, encoding};
 use neardup_core::error::Result as CoreResult;
-use neardup_core::executor::{self, Stop};
+use neardup_core::executor::Stop;
 use neardup_core::features::tokens::Document;
 use neardup_core::joins::search::ball::SetBall;
 use neardup_core::joins::search::edit_ball::{EditBall, characters};
 use neardup_core::sketches::balls::{MinhashBall, SimhashBall};
 use neardup_core::sketches::wire::{Minhash, Simhash};
 
-sql_function! {
+sql_functions! {
     /// `near(minhash_sketch, similarity) → minhash_ball`
-    neardup_near_minhash, pg_finfo_neardup_near_minhash, within Arguments, |call| {
+    neardup_near_minhash, within Arguments: |call| {
         let Some(middle) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
         Minhash::parse(middle)?;
         Ok(call.give(Some(checks::with_similarity(MinhashBall::build(middle, call.need(1, "similarity")?))?)))
-    }
-}
-sql_function! {
+    };
+
     /// `near(simhash_sketch, distance) → simhash_ball`
-    neardup_near_simhash, pg_finfo_neardup_near_simhash, within Arguments, |call| {
+    neardup_near_simhash, within Arguments: |call| {
         let Some(middle) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
         Ok(call.give(Some(checks::with_distance(SimhashBall::build(middle, call.need(1, "distance")?))?)))
-    }
-}
+    };
 
-sql_function! {
     /// `minhash_in_ball(minhash_sketch, minhash_ball) → bool`
-    neardup_minhash_in_ball, pg_finfo_neardup_minhash_in_ball, within Arguments, |call| minhash_in_ball(call, 0, 1)
-}
-sql_function! {
+    neardup_minhash_in_ball, within Arguments: |call| minhash_in_ball(call, 0, 1);
+
     /// `minhash_ball_contains(minhash_ball, minhash_sketch) → bool`
-    neardup_minhash_ball_contains, pg_finfo_neardup_minhash_ball_contains, within Arguments, |call| minhash_in_ball(call, 1, 0)
-}
-sql_function! {
+    neardup_minhash_ball_contains, within Arguments: |call| minhash_in_ball(call, 1, 0);
+
     /// `simhash_in_ball(simhash_sketch, simhash_ball) → bool`
-    neardup_simhash_in_ball, pg_finfo_neardup_simhash_in_ball, within Arguments, |call| simhash_in_ball(call, 0, 1)
-}
-sql_function! {
+    neardup_simhash_in_ball, within Arguments: |call| simhash_in_ball(call, 0, 1);
+
     /// `simhash_ball_contains(simhash_ball, simhash_sketch) → bool`
-    neardup_simhash_ball_contains, pg_finfo_neardup_simhash_ball_contains, within Arguments, |call| simhash_in_ball(call, 1, 0)
-}
-sql_function! {
+    neardup_simhash_ball_contains, within Arguments: |call| simhash_in_ball(call, 1, 0);
+
     /// `near_selectivity(internal, oid, internal, int) → float8`
-    neardup_near_selectivity, pg_finfo_neardup_near_selectivity, |call| {
+    neardup_near_selectivity: |call| {
         let root = call.datum(0).map_or(std::ptr::null_mut(), Datum::cast_mut_ptr);
         let operator: pg_sys::Oid = call.need(1, "the operator")?;
         let arguments = call.datum(2).map_or(std::ptr::null_mut(), Datum::cast_mut_ptr);
@@ -74,11 +67,10 @@ sql_function! {
             }
         };
         Ok(call.give(Some(share)))
-    }
-}
-sql_function! {
+    };
+
     /// `near_join_selectivity(internal, oid, internal, smallint, internal) → float8`
-    neardup_near_join_selectivity, pg_finfo_neardup_near_join_selectivity, |call| {
+    neardup_near_join_selectivity: |call| {
         let operator: pg_sys::Oid = call.need(1, "the operator")?;
         let kind: i16 = call.need(3, "the kind of join")?;
         let pointer = |n| call.datum(n).map_or(std::ptr::null_mut(), Datum::cast_mut_ptr::<std::ffi::c_void>);
@@ -97,7 +89,7 @@ sql_function! {
             }
         };
         Ok(call.give(Some(share)))
-    }
+    };
 }
 
 /// Reports whether the value of a row is of the outer side of a semi join or an anti join.
@@ -118,9 +110,9 @@ unsafe fn row_is_outer(
     }
 }
 
-sql_function! {
+sql_functions! {
     /// `near_support(internal) → internal`
-    neardup_near_support, pg_finfo_neardup_near_support, |call| {
+    neardup_near_support: |call| {
         let Some(request) = call.datum(0) else { return Ok(call.give::<i32>(None)) };
         let node: *mut pg_sys::Node = request.cast_mut_ptr();
         // SAFETY: the planner's requests are nodes, and each has the structure that its tag names.
@@ -132,7 +124,7 @@ sql_function! {
             is_price && price::answer(node.cast())
         };
         Ok(Datum::from(if is_answered { node } else { std::ptr::null_mut() }))
-    }
+    };
 }
 
 /// Returns the assumed share of rows that match at least one of so many rows, for EXISTS and NOT
@@ -203,11 +195,7 @@ pub(super) fn refused(
     short: fn(&[u8], &Stop) -> CoreResult<String>,
 ) -> Result<Datum> {
     let Some(bytes) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
-    let mut text = String::new();
-    executor::one(executor_for(bytes.len()), &mut text, |text, stop| {
-        *text = short(bytes, stop)?;
-        Ok(())
-    })?;
+    let mut text = compute(bytes.len(), |stop| short(bytes, stop))?;
     let mut about: Vec<String> = length(bytes)?.into_iter().collect();
     if !conflict.is_refused {
         about.extend(key_of_row(conflict.table, conflict.row)?);

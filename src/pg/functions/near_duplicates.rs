@@ -6,36 +6,27 @@ use std::time::Instant;
 use pgrx::pg_sys::Datum;
 use pgrx::{PgSqlErrorCode, check_for_interrupts};
 
-use super::near_duplicates_stats::{StoredAccount, tell_short, tell_weak};
-use crate::pg::query::ids::RowIds;
+use super::near_duplicates_stats::{StoredAccount, tell_weak};
+use crate::pg::query::ids::OrderedIds;
 use crate::pg::read::documents::Finished;
 use crate::pg::request::Request;
 use crate::pg::request::example::Example;
 use crate::pg::request::form::{self, FunctionForm};
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::set_returning::{self, RowSource};
+use crate::pg::server::set_returning::{self, Row, RowSource, float};
 use neardup_core::clusters::leaders::Leaders;
 use neardup_core::features::sets::records::Members;
 use neardup_core::joins::pairs::{Pair, Pairs};
 use neardup_core::joins::{RecordJoin, SelfJoin};
 use neardup_core::methods::account::{Account, milliseconds};
 
-sql_function! {
+sql_functions! {
     /// `near_duplicates(docs, threshold, …)`
-    neardup_near_duplicates, pg_finfo_neardup_near_duplicates, |call| answer(call, form::NEAR_DUPLICATES)
-}
-sql_function! {
-    /// `near_duplicates(docs, threshold, id_type, …)`
-    neardup_near_duplicates_typed, pg_finfo_neardup_near_duplicates_typed, |call| answer(call, form::NEAR_DUPLICATES.typed())
-}
-sql_function! {
+    neardup_near_duplicates: |call| answer(call, form::NEAR_DUPLICATES);
+
     /// `near_duplicates_between(left, right, threshold, …)`
-    neardup_near_duplicates_between, pg_finfo_neardup_near_duplicates_between, |call| answer(call, form::NEAR_DUPLICATES_BETWEEN)
-}
-sql_function! {
-    /// `near_duplicates_between(left, right, threshold, id_type, …)`
-    neardup_near_duplicates_between_typed, pg_finfo_neardup_near_duplicates_between_typed, |call| answer(call, form::NEAR_DUPLICATES_BETWEEN.typed())
+    neardup_near_duplicates_between: |call| answer(call, form::NEAR_DUPLICATES_BETWEEN);
 }
 
 /// The default of `max_pairs` for a call whose pairs the server stores before it uses them.
@@ -43,7 +34,7 @@ const DEFAULT_MAX_PAIRS: u64 = 100_000_000;
 
 fn answer(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     set_returning::answer(call, || {
-        let mut request = Request::new(call, form)?;
+        let mut request = Request::new(form.bind(call))?;
         if set_returning::wants_all(call)? {
             request.max_pairs.get_or_insert(DEFAULT_MAX_PAIRS);
         }
@@ -65,15 +56,11 @@ pub(crate) struct RunningJoin {
 impl RunningJoin {
     /// Reads the documents and prepares the join.
     pub(crate) fn new(request: &Request) -> Result<Self> {
-        let began = Instant::now();
-        let mut reading = request.reading();
-        let (pairs, mut account) = reading.run(|reading| request.method.pairs(reading))?;
-        tell_weak(request.name, &account);
-        tell_short(request.name, &account, &request.of_words);
+        let (pairs, finished, account) =
+            request.reading().prepare(|reading| request.method.pairs(reading))?;
+        tell_weak(request.name, &account, &request.of_words);
         tell_recall(request.name, &account);
         tell_handed_over(request.name, &account);
-        let finished = reading.finish();
-        account.phases[1] = milliseconds(began) - account.phases[0];
         let run = Self {
             name: request.name,
             finished,
@@ -177,7 +164,7 @@ impl RowSource<3> for RunningJoin {
         ["left_id", "right_id", "similarity"]
     }
 
-    fn next(&mut self) -> Result<Option<[Datum; 3]>> {
+    fn next(&mut self) -> Result<Option<Row<3>>> {
         let Some(pair) = self.next_pair()? else { return Ok(None) };
         if let Some(rows) = self.pairs.coming() {
             self.finished.prefetch(rows);
@@ -188,8 +175,7 @@ impl RowSource<3> for RunningJoin {
             true => self.finished.ids(pair.left, pair.right),
             false => self.finished.ids(pair.right, pair.left),
         };
-        let similarity = Datum::from(pair.similarity.to_bits());
-        Ok(Some([left, right, similarity]))
+        Ok(Some([Some(left), Some(right), float(pair.similarity)]))
     }
 }
 
@@ -222,20 +208,19 @@ fn tell_recall(name: &str, account: &Account) {
 }
 
 /// Finds the rows to remove when the longest documents are to stay, if the method of a request can
-/// do so without pairs. Returns the ids, the rows in the order of their ids, and the leader of each
-/// row, or `None` if the method needs pairs.
-pub(crate) fn eliminated(request: &Request) -> Result<Option<(RowIds, Vec<u32>, Leaders)>> {
+/// do so without pairs. Returns the ids in their order, and the leader of each row, or `None` if
+/// the method needs pairs.
+pub(crate) fn eliminated(request: &Request) -> Result<Option<(OrderedIds, Leaders)>> {
     let began = Instant::now();
     let mut reading = request.reading();
     let (eliminated, mut account) = reading.run(|reading| request.method.eliminate(reading))?;
     let Some((order, leaders)) = eliminated else { return Ok(None) };
     let Finished { left, .. } = reading.finish();
-    tell_weak(request.name, &account);
-    tell_short(request.name, &account, &request.of_words);
+    tell_weak(request.name, &account, &request.of_words);
     account.phases[2] = milliseconds(began) - account.phases[0];
     account.pairs = (0..).zip(&leaders.of).filter(|(vertex, leader)| vertex != *leader).count() as u64;
     drop(StoredAccount::from_account(account));
-    Ok(Some((left, order, leaders)))
+    Ok(Some((OrderedIds { ids: left, order }, leaders)))
 }
 
 /// Returns the error for a call that finds more pairs than its limit `most`.

@@ -6,12 +6,14 @@
 
 use pgrx::pg_sys::{self, Datum, NodeTag};
 
-use crate::pg::server::call::sql_function;
+use crate::pg::query::catalog::class;
+use crate::pg::query::nodes::constant;
+use crate::pg::server::call::sql_functions;
 use crate::pg::server::encoding::c_string;
 
-sql_function! {
+sql_functions! {
     /// `near_duplicates_rows(internal) → internal`
-    neardup_near_duplicates_rows, pg_finfo_neardup_near_duplicates_rows, |call| {
+    neardup_near_duplicates_rows: |call| {
         let Some(request) = call.datum(0) else { return Ok(call.give::<i32>(None)) };
         let node: *mut pg_sys::Node = request.cast_mut_ptr();
         // SAFETY: the planner's requests are nodes, and each has the structure that its tag names.
@@ -31,7 +33,7 @@ sql_function! {
             }
         };
         Ok(Datum::from(answer))
-    }
+    };
 }
 
 /// Returns the number of rows that a call returns for each row of the relation.
@@ -64,11 +66,8 @@ unsafe fn rows(node: *const pg_sys::Node) -> Option<f64> {
         let relations = if name.ends_with("_between") { 2 } else { 1 };
         let mut most = None::<f64>;
         for n in 0..relations {
-            let argument: *const pg_sys::Const = pg_sys::list_nth((*call).args, n).cast();
-            if (*argument).xpr.type_ != NodeTag::T_Const || (*argument).constisnull {
-                return None;
-            }
-            let tuples = tuples(pg_sys::Oid::from((*argument).constvalue.value() as u32))?;
+            let relation = constant(pg_sys::list_nth((*call).args, n).cast())?;
+            let tuples = tuples(pg_sys::Oid::from(relation.value() as u32))?;
             most = Some(most.map_or(tuples, |most| most.max(tuples)));
         }
         let share = if name == "nearest" { number((*call).args, 1)? } else { share(&name) };
@@ -83,23 +82,13 @@ unsafe fn rows(node: *const pg_sys::Node) -> Option<f64> {
 unsafe fn number(arguments: *mut pg_sys::List, n: i32) -> Option<f64> {
     // SAFETY: the caller's promise; an integer is in the low half of the value.
     unsafe {
-        let argument: *const pg_sys::Const = pg_sys::list_nth(arguments, n).cast();
-        let is_known = (*argument).xpr.type_ == NodeTag::T_Const && !(*argument).constisnull;
-        is_known.then(|| f64::from((*argument).constvalue.value() as i32).max(1.0))
+        let number = constant(pg_sys::list_nth(arguments, n).cast())?;
+        Some(f64::from(number.value() as i32).max(1.0))
     }
 }
 
 /// Returns the number of rows that the last ANALYZE or VACUUM of a relation found.
 fn tuples(relation: pg_sys::Oid) -> Option<f64> {
-    // SAFETY: any OID may be looked up; the row is read before it is released.
-    unsafe {
-        let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::RELOID as i32, relation.into());
-        if row.is_null() {
-            return None;
-        }
-        let class: *const pg_sys::FormData_pg_class = pg_sys::GETSTRUCT(row).cast();
-        let (kind, tuples) = ((*class).relkind.cast_unsigned(), f64::from((*class).reltuples));
-        pg_sys::ReleaseSysCache(row);
-        (b"rpmf".contains(&kind) && tuples >= 0.0).then_some(tuples)
-    }
+    let (kind, tuples) = class(relation, |row| (row.relkind.cast_unsigned(), f64::from(row.reltuples)))?;
+    (b"rpmf".contains(&kind) && tuples >= 0.0).then_some(tuples)
 }

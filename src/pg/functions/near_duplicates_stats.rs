@@ -2,15 +2,14 @@
 
 use std::cell::RefCell;
 
-use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum};
-use pgrx::{PgLogLevel, PgSqlErrorCode};
 
 use crate::pg::request::example::Example;
-use crate::pg::server::call::sql_function;
+use crate::pg::server::call::sql_functions;
+use crate::pg::server::error::tell;
 use crate::pg::server::executor::worked;
 use crate::pg::server::own_schema::calls;
-use crate::pg::server::set_returning;
+use crate::pg::server::set_returning::{self, Rows};
 use neardup_core::joins::sketches::hamming::Hamming;
 use neardup_core::methods::account::Account;
 
@@ -20,9 +19,10 @@ thread_local! {
 }
 
 /// Tells the caller if many documents or sentences are not compared, if codes carry little
-/// information, if runs did not count, if long texts are compared character by character, or if all
-/// sketches are compared with each other.
-pub(crate) fn tell_weak(name: &str, account: &Account) {
+/// information, if runs did not count, if long texts are compared character by character, if all
+/// sketches are compared with each other, or if half of the documents are too short for what the
+/// method compares; `of_words` is a call of the same function that compares words.
+pub(crate) fn tell_weak(name: &str, account: &Account, of_words: &Example) {
     if account.codes.are_many() {
         pgrx::notice!("{name}: {}; edit or the measures of words tell such texts apart", account.codes);
     }
@@ -47,11 +47,6 @@ pub(crate) fn tell_weak(name: &str, account: &Account) {
         );
         notice_with_hint(format!("{name}: {}", account.all_with_all), &hint);
     }
-}
-
-/// Tells the caller if half of the documents are too short for what the method compares, and shows
-/// a call of the same function that compares words.
-pub(crate) fn tell_short(name: &str, account: &Account, of_words: &Example) {
     if account.short_texts.are_many() {
         let hint = format!("Single words tell such texts apart: SELECT * FROM {of_words};");
         notice_with_hint(format!("{name}: {}", account.short_texts), &hint);
@@ -59,9 +54,7 @@ pub(crate) fn tell_short(name: &str, account: &Account, of_words: &Example) {
 }
 
 fn notice_with_hint(message: String, hint: &str) {
-    ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "neardup")
-        .set_hint(&*calls(hint))
-        .report(PgLogLevel::NOTICE);
+    tell(message, Some(calls(hint).into_owned()));
 }
 
 /// The account of a call by the current role. `near_duplicates_stats()` shows it even if the call
@@ -89,83 +82,50 @@ impl Drop for StoredAccount {
     }
 }
 
-sql_function! {
+sql_functions! {
     /// `near_duplicates_stats()`: returns one row, or no row if the current role has made no call.
-    neardup_near_duplicates_stats, pg_finfo_neardup_near_duplicates_stats, |call| {
+    neardup_near_duplicates_stats: |call| {
         // SAFETY: reads a variable of the session.
         let role = unsafe { pg_sys::GetUserId() };
         let last = LAST.with(|last| last.borrow().as_ref().filter(|(owner, _)| *owner == role).map(|(_, s)| s.clone()));
-        set_returning::few(call, COLUMNS, last.map(|account| Ok(row(&account))))
-    }
+        let row = last.map(|account| Ok(columns(&account).map(|(_, value)| value.map(Datum::from))));
+        set_returning::all(call, Rows(columns(&Account::default()).map(|(name, _)| name), row.into_iter()))
+    };
 }
 
-const COLUMNS: [&str; 28] = [
-    "documents",
-    "skipped_null",
-    "skipped_empty",
-    "tokens",
-    "distinct_tokens",
-    "distinct_sets",
-    "candidates",
-    "pruned_by_size",
-    "pruned_by_bitmap",
-    "pruned_by_position",
-    "pruned_by_suffix",
-    "verified",
-    "pairs",
-    "peak_memory",
-    "threads",
-    "read_ms",
-    "order_ms",
-    "join_ms",
-    "pruned_by_sketch",
-    "stop_signatures",
-    "stop_documents",
-    "promised_recall",
-    "measured_recall",
-    "hot_buckets",
-    "hot_documents",
-    "unsigned",
-    "handed_over",
-    "median_words",
-];
-
-/// Returns the account as a row.
-fn row(account: &Account) -> [Option<Datum>; COLUMNS.len()] {
+/// Returns the names of the columns, and what an account has for them. Values of type double
+/// precision are their bits.
+fn columns(account: &Account) -> [(&'static str, Option<u64>); 28] {
     let counts = account.counts;
-    let numbers = [
-        account.documents,
-        account.skipped_null,
-        account.skipped_empty,
-        account.tokens,
-        account.distinct_tokens,
-        account.distinct_sets,
-        counts.candidates,
-        counts.pruned_by_size,
-        counts.pruned_by_bitmap,
-        counts.pruned_by_position,
-        counts.pruned_by_suffix,
-        counts.verified,
-        account.pairs,
-        account.peak_memory,
-        account.threads,
-    ];
-    let later = [
-        Some(counts.pruned_by_sketch),
-        Some(counts.stop_signatures),
-        Some(counts.stop_documents),
-        account.promised_recall.map(f64::to_bits),
-        account.measured_recall.map(f64::to_bits),
-        Some(counts.hot_buckets),
-        Some(counts.hot_documents),
-        Some(account.unsigned.count),
-        Some(account.handed_over.into()),
-        account.short_texts.median_words(),
-    ];
-    let values = numbers.into_iter().chain(account.phases.map(f64::to_bits)).map(Some).chain(later);
-    let mut row = [None; COLUMNS.len()];
-    for (column, value) in row.iter_mut().zip(values) {
-        *column = value.map(Datum::from);
-    }
-    row
+    let [read, order, join] = account.phases.map(|phase| Some(phase.to_bits()));
+    [
+        ("documents", Some(account.documents)),
+        ("skipped_null", Some(account.skipped_null)),
+        ("skipped_empty", Some(account.skipped_empty)),
+        ("tokens", Some(account.tokens)),
+        ("distinct_tokens", Some(account.distinct_tokens)),
+        ("distinct_sets", Some(account.distinct_sets)),
+        ("candidates", Some(counts.candidates)),
+        ("pruned_by_size", Some(counts.pruned_by_size)),
+        ("pruned_by_bitmap", Some(counts.pruned_by_bitmap)),
+        ("pruned_by_position", Some(counts.pruned_by_position)),
+        ("pruned_by_suffix", Some(counts.pruned_by_suffix)),
+        ("verified", Some(counts.verified)),
+        ("pairs", Some(account.pairs)),
+        ("peak_memory", Some(account.peak_memory)),
+        ("threads", Some(account.threads)),
+        ("read_ms", read),
+        ("order_ms", order),
+        ("join_ms", join),
+        ("pruned_by_sketch", Some(counts.pruned_by_sketch)),
+        ("stop_signatures", Some(counts.stop_signatures)),
+        ("stop_documents", Some(counts.stop_documents)),
+        ("promised_recall", account.promised_recall.map(f64::to_bits)),
+        ("measured_recall", account.measured_recall.map(f64::to_bits)),
+        ("hot_buckets", Some(counts.hot_buckets)),
+        ("hot_documents", Some(counts.hot_documents)),
+        ("unsigned", Some(account.unsigned.count)),
+        ("handed_over", Some(account.handed_over.into())),
+        ("median_words", account.short_texts.median_words()),
+    ]
 }

@@ -6,14 +6,12 @@ use pgrx::pg_sys::Datum;
 use super::kept::with_kept;
 use super::text_arguments::{normalization, origin};
 use crate::pg::read::packed::{fetched, packed};
-use crate::pg::server::call::{FunctionCall, raw_bytes, sql_function};
+use crate::pg::server::call::{FunctionCall, raw_bytes, sql_functions};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::executor::executor_for;
+use crate::pg::server::executor::{compute, compute_with};
 use crate::pg::server::normalization::normalized;
 use crate::pg::server::values;
-use neardup_core::error::Error;
-use neardup_core::executor;
 use neardup_core::features::normalization::Normalization;
 use neardup_core::joins::search::runs::query::{RunQuery, check_min_run};
 use neardup_core::joins::search::runs::verifier::RunVerifier;
@@ -25,9 +23,9 @@ const MIN_RUN: i32 = 12;
 /// The greatest number of bytes of a stored text whose query is kept for the next call.
 const REMEMBERED: usize = 1 << 16;
 
-sql_function! {
+sql_functions! {
     /// `shared_run(text, min_run, tokenizer, normalization) → text_runs`
-    neardup_shared_run, pg_finfo_neardup_shared_run, within Arguments, |call| {
+    neardup_shared_run, within Arguments: |call| {
         let Some(text) = call.datum(0) else { return Ok(call.give::<i32>(None)) };
         let min_run = check_min_run(call.get::<i32>(1).unwrap_or(MIN_RUN).into()).map_err(|error| {
             SqlError::from(error).hint("Sixteen words in a row: shared_run('some text', 16)")
@@ -57,16 +55,13 @@ sql_function! {
         key.extend(min_run.to_le_bytes());
         key.extend([origin as u8, Normalization::number(form)]);
         with_kept(call, &key, |_| make(), |query| give(query))
-    }
-}
+    };
 
-sql_function! {
     /// `text_shares_run(text, text_runs) → bool`
-    neardup_text_shares_run, pg_finfo_neardup_text_shares_run, within Arguments, |call| shares(call, 0, 1)
-}
-sql_function! {
+    neardup_text_shares_run, within Arguments: |call| shares(call, 0, 1);
+
     /// `text_runs_shared(text_runs, text) → bool`
-    neardup_text_runs_shared, pg_finfo_neardup_text_runs_shared, within Arguments, |call| shares(call, 1, 0)
+    neardup_text_runs_shared, within Arguments: |call| shares(call, 1, 0);
 }
 
 fn shares(call: FunctionCall, value: usize, query: usize) -> Result<Datum> {
@@ -86,13 +81,7 @@ fn shares(call: FunctionCall, value: usize, query: usize) -> Result<Datum> {
                 }
             }
         };
-        let executor = executor_for(query.len() + row.bytes());
-        let mut state = (judge, false);
-        executor::one(executor, &mut state, |(judge, shares), stop| {
-            *shares = judge.shares(&row, stop)?;
-            Ok(())
-        })?;
-        Ok(state.1)
+        Ok(compute_with(query.len() + row.bytes(), judge, |judge, stop| judge.shares(&row, stop))?)
     })?;
     Ok(call.give(Some(shares)))
 }
@@ -101,10 +90,6 @@ fn shares(call: FunctionCall, value: usize, query: usize) -> Result<Datum> {
 /// compared.
 fn judge(bytes: &[u8]) -> Result<(Option<Normalization>, RunVerifier)> {
     let query = RunQuery::parse(bytes)?;
-    let mut judge = None;
-    executor::one(executor_for(bytes.len()), &mut judge, |judge, stop| {
-        *judge = Some(RunVerifier::new(&query, stop)?);
-        Ok(())
-    })?;
-    Ok((query.normalization, judge.ok_or(Error::Source)?))
+    let judge = compute(bytes.len(), |stop| RunVerifier::new(&query, stop))?;
+    Ok((query.normalization, judge))
 }

@@ -10,7 +10,7 @@ use super::text_arguments::{normalization, origin};
 use crate::pg::query::decode::{ColumnContent, element_type};
 use crate::pg::query::names::type_name;
 use crate::pg::request::features::spec_of;
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::checks::ball_of_a_document;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::normalization::{normalized, normalized_document};
@@ -37,9 +37,9 @@ const SAME_BY_EDITS: &str = "Characters that differ only in their encoding or fo
 const ROW: &str = "row";
 const QUERY: &str = "query";
 
-sql_function! {
+sql_functions! {
     /// `near(text, similarity, shingle, multiset, tokenizer, method, direction, …) → text_ball`
-    neardup_near_set_text, pg_finfo_neardup_near_set_text, within Arguments, |call| {
+    neardup_near_set_text, within Arguments: |call| {
         refuse_sketch(call)?;
         if call.name(5)?.as_deref() == Some(edit_ball::METHOD) {
             return near_by_edits(call);
@@ -47,78 +47,58 @@ sql_function! {
         let origin = origin(call, 4, "near(to_tsvector('english', body), 0.8)")?;
         let normalization = normalization(call, FORM, origin, SAME_CHARACTERS)?;
         near(call, ColumnContent::Text, origin, normalization, 5)
-    }
-}
-sql_function! {
+    };
+
     /// `near(text[], similarity, shingle, multiset, method, direction) → text_ball`
-    neardup_near_set_tokens, pg_finfo_neardup_near_set_tokens, within Arguments, |call| near(call, ColumnContent::Tokens, Origin::Tokens, None, 4)
-}
-sql_function! {
+    neardup_near_set_tokens, within Arguments: |call| near(call, ColumnContent::Tokens, Origin::Tokens, None, 4);
+
     /// `near(tsvector, similarity, shingle, multiset, method, direction) → text_ball`
-    neardup_near_set_lexemes, pg_finfo_neardup_near_set_lexemes, within Arguments, |call| near(call, ColumnContent::Vector, Origin::Lexemes, None, 4)
-}
-sql_function! {
+    neardup_near_set_lexemes, within Arguments: |call| near(call, ColumnContent::Vector, Origin::Lexemes, None, 4);
+
     /// `near(bigint[], similarity, shingle, multiset, method, direction) → text_ball`
-    neardup_near_set_numbers, pg_finfo_neardup_near_set_numbers, within Arguments, |call| near(call, ColumnContent::Numbers, Origin::Numbers, None, 4)
-}
+    neardup_near_set_numbers, within Arguments: |call| near(call, ColumnContent::Numbers, Origin::Numbers, None, 4);
 
-sql_function! {
     /// `near_similarity(text, text_ball) → float8`
-    neardup_near_similarity_text, pg_finfo_neardup_near_similarity_text, within Arguments, |call| similarity(call, Some(ColumnContent::Text))
-}
-sql_function! {
+    neardup_near_similarity_text, within Arguments: |call| similarity(call, Some(ColumnContent::Text));
+
     /// `near_similarity(tsvector, text_ball) → float8`
-    neardup_near_similarity_lexemes, pg_finfo_neardup_near_similarity_lexemes, within Arguments, |call| similarity(call, Some(ColumnContent::Vector))
-}
-sql_function! {
+    neardup_near_similarity_lexemes, within Arguments: |call| similarity(call, Some(ColumnContent::Vector));
+
     /// `near_similarity(anyarray, text_ball) → float8`
-    neardup_near_similarity_array, pg_finfo_neardup_near_similarity_array, within Arguments, |call| similarity(call, None)
-}
+    neardup_near_similarity_array, within Arguments: |call| similarity(call, None);
 
-sql_function! {
     /// `text_in_ball(text, text_ball) → bool`
-    neardup_text_in_ball, pg_finfo_neardup_text_in_ball, within Arguments, |call| in_ball(call, Some(ColumnContent::Text), 0, 1)
-}
-sql_function! {
+    neardup_text_in_ball, within Arguments: |call| in_ball(call, Some(ColumnContent::Text), 0, 1);
+
     /// `text_ball_contains(text_ball, text) → bool`
-    neardup_text_ball_contains, pg_finfo_neardup_text_ball_contains, within Arguments, |call| in_ball(call, Some(ColumnContent::Text), 1, 0)
-}
-sql_function! {
+    neardup_text_ball_contains, within Arguments: |call| in_ball(call, Some(ColumnContent::Text), 1, 0);
+
     /// `lexemes_in_ball(tsvector, text_ball) → bool`
-    neardup_lexemes_in_ball, pg_finfo_neardup_lexemes_in_ball, within Arguments, |call| in_ball(call, Some(ColumnContent::Vector), 0, 1)
-}
-sql_function! {
+    neardup_lexemes_in_ball, within Arguments: |call| in_ball(call, Some(ColumnContent::Vector), 0, 1);
+
     /// `text_ball_contains(text_ball, tsvector) → bool`
-    neardup_text_ball_contains_lexemes, pg_finfo_neardup_text_ball_contains_lexemes, within Arguments, |call| in_ball(call, Some(ColumnContent::Vector), 1, 0)
-}
-sql_function! {
+    neardup_text_ball_contains_lexemes, within Arguments: |call| in_ball(call, Some(ColumnContent::Vector), 1, 0);
+
     /// `array_in_ball(anyarray, text_ball) → bool`
-    neardup_array_in_ball, pg_finfo_neardup_array_in_ball, within Arguments, |call| in_ball(call, None, 0, 1)
-}
-sql_function! {
+    neardup_array_in_ball, within Arguments: |call| in_ball(call, None, 0, 1);
+
     /// `text_ball_contains(text_ball, anyarray) → bool`
-    neardup_text_ball_contains_array, pg_finfo_neardup_text_ball_contains_array, within Arguments, |call| in_ball(call, None, 1, 0)
-}
+    neardup_text_ball_contains_array, within Arguments: |call| in_ball(call, None, 1, 0);
 
-sql_function! {
     /// `text_ball_distance(text, text_ball) → float8`
-    neardup_text_ball_distance_text, pg_finfo_neardup_text_ball_distance_text, within Arguments, |call| distance(call, Some(ColumnContent::Text))
-}
-sql_function! {
-    /// `text_ball_distance(tsvector, text_ball) → float8`
-    neardup_text_ball_distance_lexemes, pg_finfo_neardup_text_ball_distance_lexemes, within Arguments, |call| distance(call, Some(ColumnContent::Vector))
-}
-sql_function! {
-    /// `text_ball_distance(anyarray, text_ball) → float8`
-    neardup_text_ball_distance_array, pg_finfo_neardup_text_ball_distance_array, within Arguments, |call| distance(call, None)
-}
+    neardup_text_ball_distance_text, within Arguments: |call| distance(call, Some(ColumnContent::Text));
 
-sql_function! {
+    /// `text_ball_distance(tsvector, text_ball) → float8`
+    neardup_text_ball_distance_lexemes, within Arguments: |call| distance(call, Some(ColumnContent::Vector));
+
+    /// `text_ball_distance(anyarray, text_ball) → float8`
+    neardup_text_ball_distance_array, within Arguments: |call| distance(call, None);
+
     /// `text_balls_meet(text_ball, text_ball) → bool`
-    neardup_text_balls_meet, pg_finfo_neardup_text_balls_meet, within Arguments, |call| {
+    neardup_text_balls_meet, within Arguments: |call| {
         let Some((left, right)) = call.bytes(0).zip(call.bytes(1)) else { return Ok(call.give::<bool>(None)) };
         Ok(call.give(Some(meet(call, left, right)?)))
-    }
+    };
 }
 
 /// Makes the ball around the document in argument 0. The similarity is argument 1; the shingle

@@ -8,26 +8,20 @@ use pgrx::pg_sys::Datum;
 use super::near_duplicates_stats::StoredAccount;
 use crate::pg::read::documents::{Finished, ServerReading};
 use crate::pg::request::NearestRequest;
-use crate::pg::request::form::{self, FunctionForm};
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::request::form::NEAREST;
+use crate::pg::server::call::sql_functions;
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::interrupt_pending;
-use crate::pg::server::set_returning::{self, Put, RowSource};
+use crate::pg::server::set_returning::{self, Put, Row, RowSource, float};
 use neardup_core::joins::nearest::rows::{NearestRow, NearestRows};
 use neardup_core::methods::account::milliseconds;
 use neardup_core::methods::nearest::search;
 
-sql_function! {
+sql_functions! {
     /// `nearest(docs, k, …)`
-    neardup_nearest, pg_finfo_neardup_nearest, |call| answer(call, form::NEAREST)
-}
-sql_function! {
-    /// `nearest(docs, k, id_type, …)`
-    neardup_nearest_typed, pg_finfo_neardup_nearest_typed, |call| answer(call, form::NEAREST.typed())
-}
-
-fn answer(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
-    set_returning::answer(call, || NearestOfEach::new(&NearestRequest::new(call, form)?))
+    neardup_nearest: |call| {
+        set_returning::answer(call, || NearestOfEach::new(&NearestRequest::new(NEAREST.bind(call))?))
+    };
 }
 
 /// A running search that returns its rows.
@@ -40,12 +34,10 @@ struct NearestOfEach {
 impl NearestOfEach {
     /// Reads the documents and prepares the search.
     fn new(request: &NearestRequest) -> Result<Self> {
-        let began = Instant::now();
-        let mut reading = ServerReading::open(request.name, &request.source, None, request.id_type);
-        let (rows, mut account) =
-            reading.run(|reading| search(request.spec, request.measure, request.k, reading))?;
-        account.phases[1] = milliseconds(began) - account.phases[0];
-        Ok(Self { rows, finished: reading.finish(), kept: StoredAccount::from_account(account) })
+        let reading = ServerReading::open(request.name, &request.source, None, request.id_type);
+        let (rows, finished, account) =
+            reading.prepare(|reading| search(request.spec, request.measure, request.k, reading))?;
+        Ok(Self { rows, finished, kept: StoredAccount::from_account(account) })
     }
 
     /// Searches for some more rows. Meanwhile it passes the rows that are found to `put`, if it is
@@ -60,7 +52,7 @@ impl NearestOfEach {
             while !interrupt_pending()
                 && let Some(found) = take()
             {
-                put(values(finished, found), NO_NULLS);
+                put(row(finished, found));
             }
         })?;
         let account = &mut kept.account;
@@ -71,23 +63,21 @@ impl NearestOfEach {
 }
 
 /// Returns a row of the result.
-fn values(finished: &Finished, found: NearestRow) -> [Datum; 4] {
+fn row(finished: &Finished, found: NearestRow) -> Row<4> {
     let [id, nearest] = finished.ids(found.row, found.nearest);
-    [id, nearest, Datum::from(found.similarity.to_bits()), Datum::from(found.rank)]
+    [Some(id), Some(nearest), float(found.similarity), Some(Datum::from(found.rank))]
 }
-
-const NO_NULLS: [bool; 4] = [false; 4];
 
 impl RowSource<4> for NearestOfEach {
     fn columns(&self) -> [&'static str; 4] {
         ["id", "nearest_id", "similarity", "rank"]
     }
 
-    fn next(&mut self) -> Result<Option<[Datum; 4]>> {
+    fn next(&mut self) -> Result<Option<Row<4>>> {
         check_for_interrupts!();
         loop {
             if let Some(found) = self.rows.take() {
-                return Ok(Some(values(&self.finished, found)));
+                return Ok(Some(row(&self.finished, found)));
             }
             if !self.advance(None)? {
                 return Ok(None);
@@ -97,8 +87,8 @@ impl RowSource<4> for NearestOfEach {
 
     fn each(&mut self, put: &mut Put<'_, 4>) -> Result<()> {
         while self.advance(Some(put))? {}
-        while let Some(values) = self.next()? {
-            put(values, NO_NULLS);
+        while let Some(row) = self.next()? {
+            put(row);
         }
         Ok(())
     }

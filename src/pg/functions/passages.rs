@@ -6,17 +6,16 @@ use std::time::Instant;
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;
 
-use super::near_duplicates_stats::{StoredAccount, tell_short, tell_weak};
+use super::near_duplicates_stats::{StoredAccount, tell_weak};
 use super::spans::range;
 use crate::pg::read::documents::{Finished, ServerReading};
 use crate::pg::request::example::Example;
 use crate::pg::request::form::{self, FunctionForm};
 use crate::pg::request::{HtmlPages, PassageArguments, PassageRequest, RawArguments, such_as, wanted};
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::executor::executor_for;
-use crate::pg::server::set_returning::{self, RowSource};
-use neardup_core::executor;
+use crate::pg::server::executor::compute;
+use crate::pg::server::set_returning::{self, Row, RowSource, Rows, float};
 use neardup_core::features::tokens::{Document, Page};
 use neardup_core::memory;
 use neardup_core::methods::account::milliseconds;
@@ -24,21 +23,12 @@ use neardup_core::methods::passages;
 use neardup_core::passages::search::Search;
 use neardup_core::passages::{Capped, Passage, between_documents};
 
-sql_function! {
+sql_functions! {
     /// `partial_duplicates(docs, threshold, …)`
-    neardup_partial_duplicates, pg_finfo_neardup_partial_duplicates, |call| answer(call, form::PARTIAL_DUPLICATES)
-}
-sql_function! {
-    /// `partial_duplicates(docs, threshold, id_type, …)`
-    neardup_partial_duplicates_typed, pg_finfo_neardup_partial_duplicates_typed, |call| answer(call, form::PARTIAL_DUPLICATES.typed())
-}
-sql_function! {
+    neardup_partial_duplicates: |call| answer(call, form::PARTIAL_DUPLICATES);
+
     /// `partial_duplicates_between(left, right, threshold, …)`
-    neardup_partial_duplicates_between, pg_finfo_neardup_partial_duplicates_between, |call| answer(call, form::PARTIAL_DUPLICATES_BETWEEN)
-}
-sql_function! {
-    /// `partial_duplicates_between(left, right, threshold, id_type, …)`
-    neardup_partial_duplicates_between_typed, pg_finfo_neardup_partial_duplicates_between_typed, |call| answer(call, form::PARTIAL_DUPLICATES_BETWEEN.typed())
+    neardup_partial_duplicates_between: |call| answer(call, form::PARTIAL_DUPLICATES_BETWEEN);
 }
 
 /// The default of `max_passages` for a call whose passages the server stores before it uses them.
@@ -46,7 +36,7 @@ const DEFAULT_MAX_PASSAGES: u64 = 100_000_000;
 
 fn answer(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     set_returning::answer(call, || {
-        let mut request = PassageRequest::new(call, form)?;
+        let mut request = PassageRequest::new(form.bind(call))?;
         if set_returning::wants_all(call)? {
             request.max_passages.get_or_insert(DEFAULT_MAX_PASSAGES);
         }
@@ -68,15 +58,11 @@ pub(crate) struct RunningSearch {
 impl RunningSearch {
     /// Reads the documents and joins their sentences.
     pub(crate) fn new(request: &PassageRequest) -> Result<Self> {
-        let began = Instant::now();
         let PassageRequest { name, left, right, id_type, parameters, .. } = request;
-        let mut reading = ServerReading::open(name, left, right.as_ref(), *id_type);
-        let (search, mut account) = reading.run(|reading| passages::search(parameters, reading))?;
+        let reading = ServerReading::open(name, left, right.as_ref(), *id_type);
+        let (search, finished, account) = reading.prepare(|reading| passages::search(parameters, reading))?;
         tell_capped(request, search.account.capped);
-        tell_weak(request.name, &account);
-        tell_short(request.name, &account, &request.of_words);
-        let finished = reading.finish();
-        account.phases[1] = milliseconds(began) - account.phases[0];
+        tell_weak(request.name, &account, &request.of_words);
         Ok(Self {
             name: request.name,
             finished,
@@ -139,17 +125,26 @@ fn tell_capped(request: &PassageRequest, capped: Capped) {
     );
 }
 
+/// Returns passages of two texts as rows.
+pub(super) fn passage_rows(passages: Vec<Passage>) -> impl RowSource<6> {
+    Rows(
+        ["left_sentence", "right_sentence", "sentences", "left_span", "right_span", "similarity"],
+        passages.into_iter().map(|passage| columns(&passage)),
+    )
+}
+
 /// Returns the values of the columns after the two ids.
-pub(super) fn columns(passage: &Passage) -> Result<[Datum; 6]> {
+fn columns(passage: &Passage) -> Result<Row<6>> {
     // Sentences are numbered from 1, like the rows of the SQL function `sentences`.
-    let [left, right] = [passage.left_sentence, passage.right_sentence].map(|n| Datum::from(n as i32 + 1));
+    let [left, right] =
+        [passage.left_sentence, passage.right_sentence].map(|n| Some(Datum::from(n as i32 + 1)));
     Ok([
         left,
         right,
-        Datum::from(passage.sentences as i32),
-        range(&passage.left_span)?,
-        range(&passage.right_span)?,
-        Datum::from(passage.similarity.to_bits()),
+        Some(Datum::from(passage.sentences as i32)),
+        Some(range(&passage.left_span)?),
+        Some(range(&passage.right_span)?),
+        float(passage.similarity),
     ])
 }
 
@@ -167,18 +162,18 @@ impl RowSource<8> for RunningSearch {
         ]
     }
 
-    fn next(&mut self) -> Result<Option<[Datum; 8]>> {
+    fn next(&mut self) -> Result<Option<Row<8>>> {
         let Some(passage) = self.next_passage()? else { return Ok(None) };
-        let [left, right] = self.finished.ids(passage.left_row, passage.right_row);
+        let [left, right] = self.finished.ids(passage.left_row, passage.right_row).map(Some);
         let [a, b, c, d, e, f] = columns(&passage)?;
         Ok(Some([left, right, a, b, c, d, e, f]))
     }
 }
 
-sql_function! {
+sql_functions! {
     /// `shared_passages(a, b, threshold, options, features, min_sentences, extend, shingle,
     /// tokenizer)`: returns the passages that two texts share.
-    neardup_shared_passages, pg_finfo_neardup_shared_passages, within Arguments, |call| {
+    neardup_shared_passages, within Arguments: |call| {
         set_returning::answer(call, || {
             let mut example = Example::new("shared_passages", ["…".to_owned(), "…".to_owned()]);
             let given = RawArguments::new(form::SHARED_PASSAGES.bind(call))?;
@@ -191,7 +186,7 @@ sql_function! {
             let mut found = Vec::new();
             if let Some(texts) = call.two_texts()? {
                 let bytes = texts.iter().map(|text| text.len()).sum();
-                executor::one(executor_for(bytes), &mut found, |found, stop| {
+                found = compute(bytes, |stop| {
                     let document = |text: &str| {
                         let text = memory::copied(text, "comparing two texts")?;
                         Ok(match pages {
@@ -199,24 +194,10 @@ sql_function! {
                             None => Document::Text(text),
                         })
                     };
-                    *found = between_documents([document(&texts[0])?, document(&texts[1])?], &parameters, stop)?;
-                    Ok(())
+                    between_documents([document(&texts[0])?, document(&texts[1])?], &parameters, stop)
                 })?;
             }
-            Ok(SharedPassageRows(found.into_iter()))
+            Ok(passage_rows(found))
         })
-    }
-}
-
-/// The shared passages of two texts as rows.
-struct SharedPassageRows(std::vec::IntoIter<Passage>);
-
-impl RowSource<6> for SharedPassageRows {
-    fn columns(&self) -> [&'static str; 6] {
-        ["left_sentence", "right_sentence", "sentences", "left_span", "right_span", "similarity"]
-    }
-
-    fn next(&mut self) -> Result<Option<[Datum; 6]>> {
-        self.0.next().map(|passage| columns(&passage)).transpose()
-    }
+    };
 }

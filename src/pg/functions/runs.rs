@@ -12,13 +12,13 @@ use crate::pg::read::documents::{Finished, ServerReading};
 use crate::pg::request::example::Example;
 use crate::pg::request::form::{self, Argument, FunctionForm};
 use crate::pg::request::{RunsRequest, plain_tokenizer, such_as};
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::executor::{BackendExecutor, executor_for};
-use crate::pg::server::set_returning::{self, RowSource};
+use crate::pg::server::executor::{BackendExecutor, compute};
+use crate::pg::server::set_returning::{self, Row, RowSource};
 use crate::pg::server::values;
 use neardup_core::error::Result as CoreResult;
-use neardup_core::executor::{self, Stop};
+use neardup_core::executor::Stop;
 use neardup_core::features::Tokenizer;
 use neardup_core::features::runs::places::token_places;
 use neardup_core::features::runs::tokens::read_tokens;
@@ -33,26 +33,17 @@ use neardup_core::text::html;
 use neardup_core::text::spans::Span;
 use neardup_core::verify::shared_runs::SharedRuns;
 
-sql_function! {
+sql_functions! {
     /// `repeated_runs(docs, min_length, …)`
-    neardup_repeated_runs, pg_finfo_neardup_repeated_runs, |call| runs(call, form::REPEATED_RUNS)
-}
-sql_function! {
-    /// `repeated_runs(docs, min_length, id_type, …)`
-    neardup_repeated_runs_typed, pg_finfo_neardup_repeated_runs_typed, |call| runs(call, form::REPEATED_RUNS.typed())
-}
-sql_function! {
+    neardup_repeated_runs: |call| runs(call, form::REPEATED_RUNS);
+
     /// `cut_repeats(docs, min_length, …)`
-    neardup_cut_repeats, pg_finfo_neardup_cut_repeats, |call| cut(call, form::CUT_REPEATS)
-}
-sql_function! {
-    /// `cut_repeats(docs, min_length, id_type, …)`
-    neardup_cut_repeats_typed, pg_finfo_neardup_cut_repeats_typed, |call| cut(call, form::CUT_REPEATS.typed())
+    neardup_cut_repeats: |call| cut(call, form::CUT_REPEATS);
 }
 
 fn runs(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     set_returning::answer(call, || {
-        let request = RunsRequest::new(call, form)?;
+        let request = RunsRequest::new(form.bind(call))?;
         let (runs, finished, account) =
             read(&request, |reading| repeats::runs(&request.parameters, reading))?;
         let context = PgMemoryContexts::new("neardup: ranges");
@@ -62,19 +53,12 @@ fn runs(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
 
 fn cut(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     set_returning::answer(call, || {
-        let request = RunsRequest::new(call, form)?;
+        let request = RunsRequest::new(form.bind(call))?;
         let work = |reading: &mut Reading<'_>| repeats::cut(&request.parameters, request.cutting, reading);
         let (texts, finished, account) = read(&request, work)?;
         let context = PgMemoryContexts::new("neardup: cut text");
-        let (batch, is_null) = (Vec::new().into_iter(), false);
-        Ok(CutTextRows {
-            texts,
-            batch,
-            context,
-            is_null,
-            finished,
-            account: StoredAccount::from_account(account),
-        })
+        let (batch, account) = (Vec::new().into_iter(), StoredAccount::from_account(account));
+        Ok(CutTextRows { texts, batch, context, finished, account })
     })
 }
 
@@ -83,11 +67,10 @@ fn read<T>(
     request: &RunsRequest,
     work: impl FnOnce(&mut Reading<'_>) -> CoreResult<T>,
 ) -> Result<(T, Finished, Account)> {
-    let began = Instant::now();
     let mut reading = ServerReading::open(request.name, &request.source, None, request.id_type);
     reading.weigh_by(request.weight.clone());
-    let (found, mut account) = reading.run(work)?;
-    let alone = account.unsigned;
+    let prepared = reading.prepare(work)?;
+    let alone = prepared.2.unsigned;
     if alone.count > 0 {
         pgrx::notice!(
             "{}: {} of {} documents are NULL in the column of within: each of them is compared with itself only; see \
@@ -97,8 +80,7 @@ fn read<T>(
             alone.of
         );
     }
-    account.phases[1] = milliseconds(began) - account.phases[0];
-    Ok((found, reading.finish(), account))
+    Ok(prepared)
 }
 
 /// Repeated runs as rows.
@@ -115,12 +97,11 @@ impl RowSource<6> for RepeatedRunRows {
         ["id", "span", "tokens", "of_id", "of_span", "documents"]
     }
 
-    fn next(&mut self) -> Result<Option<[Datum; 6]>> {
+    fn next(&mut self) -> Result<Option<Row<6>>> {
         let Some(run) = self.runs.next(&self.finished.executor)? else { return Ok(None) };
         let account = &mut self.account.account;
         account.pairs += 1;
         let [id, of_id] = self.finished.ids(run.row, run.of_row);
-        let tokens = Datum::from(run.tokens as i32);
         // The server has copied the ranges before.
         // SAFETY: nothing else is in this context.
         unsafe { self.context.reset() };
@@ -128,7 +109,8 @@ impl RowSource<6> for RepeatedRunRows {
         let [span, of_span] = unsafe {
             self.context.switch_to(|_| Ok::<_, SqlError>([range(&run.span)?, range(&run.of_span)?]))?
         };
-        Ok(Some([id, span, tokens, of_id, of_span, Datum::from(i64::from(run.documents))]))
+        let (tokens, documents) = (Datum::from(run.tokens as i32), Datum::from(i64::from(run.documents)));
+        Ok(Some([id, span, tokens, of_id, of_span, documents].map(Some)))
     }
 }
 
@@ -138,8 +120,6 @@ struct CutTextRows {
     batch: std::vec::IntoIter<CutText>,
     /// The memory of the text that was returned last.
     context: PgMemoryContexts,
-    /// Whether that text has too little left.
-    is_null: bool,
     finished: Finished,
     account: StoredAccount,
 }
@@ -149,23 +129,21 @@ impl RowSource<4> for CutTextRows {
         ["id", "body", "cut_characters", "cut_tokens"]
     }
 
-    fn next(&mut self) -> Result<Option<[Datum; 4]>> {
+    fn next(&mut self) -> Result<Option<Row<4>>> {
         loop {
             if let Some(cut) = self.batch.next() {
                 self.account.account.pairs += 1;
-                self.is_null = cut.body.is_none();
                 let [id, _] = self.finished.ids(cut.row, cut.row);
                 // The server has copied the text before.
                 // SAFETY: nothing else is in this context.
                 unsafe { self.context.reset() };
                 let body = cut.body.as_deref();
                 // SAFETY: the closure only makes a text.
-                let body =
-                    unsafe { self.context.switch_to(|_| body.map_or(Ok(Datum::null()), values::text))? };
+                let body = unsafe { self.context.switch_to(|_| body.map(values::text).transpose())? };
                 // A text of the server has fewer than 2^31 characters.
                 let [characters, tokens] =
-                    [cut.characters, cut.tokens].map(|count| Datum::from(count as i32));
-                return Ok(Some([id, body, characters, tokens]));
+                    [cut.characters, cut.tokens].map(|count| Some(Datum::from(count as i32)));
+                return Ok(Some([Some(id), body, characters, tokens]));
             }
             let began = Instant::now();
             let batch = self.texts.next_batch(&self.finished.executor)?;
@@ -178,15 +156,11 @@ impl RowSource<4> for CutTextRows {
             }
         }
     }
-
-    fn nulls(&self) -> [bool; 4] {
-        [false, self.is_null, false, false]
-    }
 }
 
-sql_function! {
+sql_functions! {
     /// `shared_runs(a, b, min_run, tokenizer)`: returns the runs that two texts share.
-    neardup_shared_runs, pg_finfo_neardup_shared_runs, within Arguments, |call| {
+    neardup_shared_runs, within Arguments: |call| {
         set_returning::answer(call, || {
             let mut example = Example::new("shared_runs", ["…".to_owned(), "…".to_owned()]);
             example.threshold = Some(12.0);
@@ -201,15 +175,12 @@ sql_function! {
             let mut found = None;
             if let Some(texts) = call.two_texts()? {
                 let bytes = texts.iter().map(|text| text.len()).sum();
-                executor::one(executor_for(bytes), &mut found, |found, stop| {
-                    let texts = [Some(&*texts[0]), Some(&*texts[1])].map(Option::unwrap_or_default);
-                    *found = Some(Located::new(texts, tokenizer, least, stop)?);
-                    Ok(())
-                })?;
+                let locate = |stop: &Stop| Located::new([&texts[0], &texts[1]], tokenizer, least, stop);
+                found = Some(compute(bytes, locate)?);
             }
             Ok(OfTwo { found, context: PgMemoryContexts::new("neardup: ranges") })
         })
-    }
+    };
 }
 
 /// The shared runs of two texts.
@@ -252,7 +223,7 @@ impl RowSource<3> for OfTwo {
         ["left_span", "right_span", "tokens"]
     }
 
-    fn next(&mut self) -> Result<Option<[Datum; 3]>> {
+    fn next(&mut self) -> Result<Option<Row<3>>> {
         let Some(Located { runs, places }) = &mut self.found else { return Ok(None) };
         let Some(run) = runs.next(&BackendExecutor::single())? else { return Ok(None) };
         let span = |n: usize, first: u32| {
@@ -266,6 +237,6 @@ impl RowSource<3> for OfTwo {
         let [left, right] = unsafe {
             self.context.switch_to(|_| Ok::<_, SqlError>([span(0, run.left)?, span(1, run.right)?]))?
         };
-        Ok(Some([left, right, Datum::from(run.tokens as i32)]))
+        Ok(Some([left, right, Datum::from(run.tokens as i32)].map(Some)))
     }
 }

@@ -4,9 +4,9 @@
 use pgrx::pg_sys::{self, Datum, NodeTag};
 
 use crate::pg::query::decode::elements;
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError, catch};
-use crate::pg::server::executor::executor_for;
+use crate::pg::server::executor::compute_with;
 use neardup_core::executor;
 use neardup_core::memory;
 
@@ -14,23 +14,20 @@ use neardup_core::memory;
 /// catalog/pg_operator.dat.
 const OVERLAP: pg_sys::Oid = pg_sys::Oid::from_u32(2750);
 
-sql_function! {
+sql_functions! {
     /// `shares(bigint[], bigint[], r) → bool`
-    neardup_shares_numbers, pg_finfo_neardup_shares_numbers, within Arguments, |call| {
+    neardup_shares_numbers, within Arguments: |call| {
         shares(call, pg_sys::INT8OID, |element| element.value() as i64)
-    }
-}
-sql_function! {
+    };
+
     /// `shares(uuid[], uuid[], r) → bool`
-    neardup_shares_uuids, pg_finfo_neardup_shares_uuids, within Arguments, |call| {
+    neardup_shares_uuids, within Arguments: |call| {
         // SAFETY: an element of type uuid points to its 16 bytes.
         shares(call, pg_sys::UUIDOID, |element| unsafe { *element.cast_mut_ptr::<[u8; 16]>() })
-    }
-}
+    };
 
-sql_function! {
     /// `shares_support(internal) → internal`
-    neardup_shares_support, pg_finfo_neardup_shares_support, within Arguments, |call| {
+    neardup_shares_support, within Arguments: |call| {
         let Some(request) = call.datum(0) else { return Ok(call.give::<i32>(None)) };
         let node: *mut pg_sys::Node = request.cast_mut_ptr();
         // SAFETY: the planner's requests are nodes, and each has the structure that its tag names.
@@ -42,7 +39,7 @@ sql_function! {
             }
         };
         Ok(answer.into())
-    }
+    };
 }
 
 fn shares<T: Ord + Send>(call: FunctionCall, element: pg_sys::Oid, read: fn(Datum) -> T) -> Result<Datum> {
@@ -60,20 +57,18 @@ fn shares<T: Ord + Send>(call: FunctionCall, element: pg_sys::Oid, read: fn(Datu
         }
         Ok(all)
     };
-    let arrays = [elements_of(a)?, elements_of(b)?];
+    let mut arrays = [elements_of(a)?, elements_of(b)?];
     let bytes = arrays.iter().map(|array| size_of_val(array.as_slice())).sum();
-    let mut state = (arrays, 0);
-    executor::one(executor_for(bytes), &mut state, |(arrays, shared), stop| {
+    let shared = compute_with(bytes, &mut arrays, |arrays, stop| {
         for array in arrays.iter_mut() {
             executor::sort_unstable_by(array, stop, &T::cmp)?;
             array.dedup();
         }
         let [a, b] = arrays;
         let (few, many) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-        *shared = few.iter().filter(|element| many.binary_search(element).is_ok()).count();
-        Ok(())
+        Ok(few.iter().filter(|element| many.binary_search(element).is_ok()).count())
     })?;
-    Ok(call.give(Some(state.1 >= r as usize)))
+    Ok(call.give(Some(shared >= r as usize)))
 }
 
 /// Returns the lossy index condition `a && b` for `shares(a, b, r)`, in a list, or a null list if

@@ -5,11 +5,11 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 
 use crate::pg::query::decode::{ColumnContent, decode, elements};
 use crate::pg::request::example::literal;
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::executor::executor_for;
+use crate::pg::server::executor::compute_with;
 use crate::pg::server::values::number_array;
-use neardup_core::executor::{self, Stop};
+use neardup_core::executor::Stop;
 use neardup_core::features::imatch::IdfRange;
 use neardup_core::features::spotsigs::{Antecedents, SpotSpec, Spots};
 use neardup_core::features::tokens::Document;
@@ -20,9 +20,9 @@ use neardup_core::text::words::{WordScratch, for_each_word};
 
 const DOING: &str = "reading terms";
 
-sql_function! {
+sql_functions! {
     /// `spotsigs(text, antecedents, chain, distance) → bigint[]`
-    neardup_spotsigs, pg_finfo_neardup_spotsigs, within Arguments, |call| {
+    neardup_spotsigs, within Arguments: |call| {
         let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
         let antecedents = match strings(call, 1)? {
             Some(listed) => Antecedents::Listed(listed),
@@ -33,15 +33,12 @@ sql_function! {
         let spec = SpotSpec { antecedents, chain: whole(2, "chain")?, distance: whole(3, "distance")? };
         let spots = Spots::new(&spec, None).map_err(|error| SqlError::from(error).hint(hint))?;
         let mut signatures: Vec<i64> = Vec::new();
-        executor::one(executor_for(text.len()), &mut signatures, |signatures, stop| {
-            spots.of_text(&text, signatures, stop)
-        })?;
+        compute_with(text.len(), &mut signatures, |signatures, stop| spots.of_text(&text, signatures, stop))?;
         number_array(&signatures)
-    }
-}
-sql_function! {
+    };
+
     /// `imatch(text, terms, document_counts, documents, lo, hi) → bigint[]`
-    neardup_imatch, pg_finfo_neardup_imatch, within Arguments, |call| {
+    neardup_imatch, within Arguments: |call| {
         let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
         let hint = "For example: SELECT imatch(body, terms => ARRAY['the', 'of'], document_counts => ARRAY[98, 95], \
                     documents => 100, lo => 0.1, hi => 1);";
@@ -54,11 +51,11 @@ sql_function! {
             .map_err(|error| SqlError::from(error).hint(hint))?;
         let maker = Maker::Imatch(Terms::counted(range, &counts, documents)?);
         let mut signatures = Vec::new();
-        executor::one(executor_for(text.len()), &mut signatures, |signatures, stop| {
+        compute_with(text.len(), &mut signatures, |signatures, stop| {
             maker.make(&text, &mut SignatureScratch::default(), signatures, stop).map(|_| ())
         })?;
         number_array(&signatures)
-    }
+    };
 }
 
 /// Returns the terms and document counts of a call: hashes of words, and for each hash the number

@@ -8,15 +8,15 @@ use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgSqlErrorCode, check_for_interrupts};
 
 use super::near::refused;
-use crate::pg::server::call::{FunctionCall, sql_function, varlena_bytes};
+use crate::pg::server::call::{FunctionCall, sql_functions, varlena_bytes};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::executor::executor_for;
+use crate::pg::server::executor::compute;
 use crate::pg::server::explaining;
 use crate::pg::server::normalization::normalized;
 use crate::pg::server::values;
 use neardup_core::error::{Error, Result as CoreResult};
-use neardup_core::executor::{self, Stop};
+use neardup_core::executor::Stop;
 use neardup_core::features::normalization::Normalization;
 use neardup_core::joins::search::ball::{self, SetBall};
 use neardup_core::joins::search::edit_ball::EditBall;
@@ -37,39 +37,28 @@ pub(super) struct TypeForm {
     pub example: &'static str,
 }
 
-const MINHASH_SKETCH: TypeForm = TypeForm {
-    name: "minhash_sketch",
-    from_text: |text, _| Minhash::from_text(text),
-    check: |bytes| Minhash::parse(bytes).map(|_| ()),
-    to_text: |bytes, _| Minhash::parse(bytes)?.to_text(),
-    example: "minhash:v1:words:h1.1:k5:seed1:m2:01020304ffffffff",
-};
+/// The form of a type whose values a type of the core reads, checks and writes.
+macro_rules! form {
+    ($name:literal, $of:ident, $example:literal) => {
+        TypeForm {
+            name: $name,
+            from_text: |text, _| $of::from_text(text),
+            check: |bytes| $of::parse(bytes).map(|_| ()),
+            to_text: |bytes, _| $of::parse(bytes)?.to_text(),
+            example: $example,
+        }
+    };
+}
 
-const SIMHASH_SKETCH: TypeForm = TypeForm {
-    name: "simhash_sketch",
-    from_text: |text, _| Simhash::from_text(text),
-    check: |bytes| Simhash::parse(bytes).map(|_| ()),
-    to_text: |bytes, _| Simhash::parse(bytes)?.to_text(),
-    example: "simhash:v1:words:h1.1:k1:0123456789abcdef",
-};
+const MINHASH_SKETCH: TypeForm =
+    form!("minhash_sketch", Minhash, "minhash:v1:words:h1.1:k5:seed1:m2:01020304ffffffff");
+const SIMHASH_SKETCH: TypeForm =
+    form!("simhash_sketch", Simhash, "simhash:v1:words:h1.1:k1:0123456789abcdef");
+const MINHASH_BALL: TypeForm =
+    form!("minhash_ball", MinhashBall, "<minhash:v1:words:h1.1:k5:seed1:m2:01020304ffffffff,0.8>");
+const SIMHASH_BALL: TypeForm =
+    form!("simhash_ball", SimhashBall, "<simhash:v1:words:h1.1:k1:0123456789abcdef,3>");
 
-const MINHASH_BALL: TypeForm = TypeForm {
-    name: "minhash_ball",
-    from_text: |text, _| MinhashBall::from_text(text),
-    check: |bytes| MinhashBall::parse(bytes).map(|_| ()),
-    to_text: |bytes, _| MinhashBall::parse(bytes)?.to_text(),
-    example: "<minhash:v1:words:h1.1:k5:seed1:m2:01020304ffffffff,0.8>",
-};
-
-const SIMHASH_BALL: TypeForm = TypeForm {
-    name: "simhash_ball",
-    from_text: |text, _| SimhashBall::from_text(text),
-    check: |bytes| SimhashBall::parse(bytes).map(|_| ()),
-    to_text: |bytes, _| SimhashBall::parse(bytes)?.to_text(),
-    example: "<simhash:v1:words:h1.1:k1:0123456789abcdef,3>",
-};
-
-/// A ball around a document.
 const TEXT_BALL: TypeForm = TypeForm {
     name: ball::NAME,
     from_text: |text, stop| match EditBall::is_text(text) {
@@ -109,83 +98,65 @@ const TEXT_RUNS: TypeForm = TypeForm {
 const TEXT_RUNS_IN_PLANS: TypeForm =
     TypeForm { to_text: |bytes, stop| RunQuery::parse(bytes)?.short(stop), ..TEXT_RUNS };
 
-sql_function! {
+sql_functions! {
     /// `minhash_sketch_in(cstring) → minhash_sketch`
-    neardup_minhash_sketch_in, pg_finfo_neardup_minhash_sketch_in, |call| input(call, &MINHASH_SKETCH)
-}
-sql_function! {
+    neardup_minhash_sketch_in: |call| input(call, &MINHASH_SKETCH);
+
     /// `minhash_sketch_out(minhash_sketch) → cstring`
-    neardup_minhash_sketch_out, pg_finfo_neardup_minhash_sketch_out, |call| output(call, &MINHASH_SKETCH)
-}
-sql_function! {
+    neardup_minhash_sketch_out: |call| output(call, &MINHASH_SKETCH);
+
     /// `minhash_sketch_recv(internal) → minhash_sketch`
-    neardup_minhash_sketch_recv, pg_finfo_neardup_minhash_sketch_recv, |call| receive(call, &MINHASH_SKETCH)
-}
-sql_function! {
+    neardup_minhash_sketch_recv: |call| receive(call, &MINHASH_SKETCH);
+
     /// `simhash_sketch_in(cstring) → simhash_sketch`
-    neardup_simhash_sketch_in, pg_finfo_neardup_simhash_sketch_in, |call| input(call, &SIMHASH_SKETCH)
-}
-sql_function! {
+    neardup_simhash_sketch_in: |call| input(call, &SIMHASH_SKETCH);
+
     /// `simhash_sketch_out(simhash_sketch) → cstring`
-    neardup_simhash_sketch_out, pg_finfo_neardup_simhash_sketch_out, |call| output(call, &SIMHASH_SKETCH)
-}
-sql_function! {
+    neardup_simhash_sketch_out: |call| output(call, &SIMHASH_SKETCH);
+
     /// `simhash_sketch_recv(internal) → simhash_sketch`
-    neardup_simhash_sketch_recv, pg_finfo_neardup_simhash_sketch_recv, |call| receive(call, &SIMHASH_SKETCH)
-}
-sql_function! {
+    neardup_simhash_sketch_recv: |call| receive(call, &SIMHASH_SKETCH);
+
     /// `minhash_ball_in(cstring) → minhash_ball`
-    neardup_minhash_ball_in, pg_finfo_neardup_minhash_ball_in, |call| input(call, &MINHASH_BALL)
-}
-sql_function! {
+    neardup_minhash_ball_in: |call| input(call, &MINHASH_BALL);
+
     /// `minhash_ball_out(minhash_ball) → cstring`
-    neardup_minhash_ball_out, pg_finfo_neardup_minhash_ball_out, |call| output(call, &MINHASH_BALL)
-}
-sql_function! {
+    neardup_minhash_ball_out: |call| output(call, &MINHASH_BALL);
+
     /// `minhash_ball_recv(internal) → minhash_ball`
-    neardup_minhash_ball_recv, pg_finfo_neardup_minhash_ball_recv, |call| receive(call, &MINHASH_BALL)
-}
-sql_function! {
+    neardup_minhash_ball_recv: |call| receive(call, &MINHASH_BALL);
+
     /// `simhash_ball_in(cstring) → simhash_ball`
-    neardup_simhash_ball_in, pg_finfo_neardup_simhash_ball_in, |call| input(call, &SIMHASH_BALL)
-}
-sql_function! {
+    neardup_simhash_ball_in: |call| input(call, &SIMHASH_BALL);
+
     /// `simhash_ball_out(simhash_ball) → cstring`
-    neardup_simhash_ball_out, pg_finfo_neardup_simhash_ball_out, |call| output(call, &SIMHASH_BALL)
-}
-sql_function! {
+    neardup_simhash_ball_out: |call| output(call, &SIMHASH_BALL);
+
     /// `simhash_ball_recv(internal) → simhash_ball`
-    neardup_simhash_ball_recv, pg_finfo_neardup_simhash_ball_recv, |call| receive(call, &SIMHASH_BALL)
-}
-sql_function! {
+    neardup_simhash_ball_recv: |call| receive(call, &SIMHASH_BALL);
+
     /// `text_ball_in(cstring) → text_ball`
-    neardup_text_ball_in, pg_finfo_neardup_text_ball_in, |call| ball_in_its_form(input(call, &TEXT_BALL)?)
-}
-sql_function! {
+    neardup_text_ball_in: |call| ball_in_its_form(input(call, &TEXT_BALL)?);
+
     /// `text_ball_out(text_ball) → cstring`
-    neardup_text_ball_out, pg_finfo_neardup_text_ball_out, |call| match explaining::conflict() {
+    neardup_text_ball_out: |call| match explaining::conflict() {
         Some(conflict) => refused(call, conflict, TEXT_BALL_IN_PLANS.to_text),
         None => output(call, if explaining::is_printing() { &TEXT_BALL_IN_PLANS } else { &TEXT_BALL })
-    }
-}
-sql_function! {
-    /// `text_ball_recv(internal) → text_ball`
-    neardup_text_ball_recv, pg_finfo_neardup_text_ball_recv, |call| ball_in_its_form(receive(call, &TEXT_BALL)?)
-}
+    };
 
-sql_function! {
+    /// `text_ball_recv(internal) → text_ball`
+    neardup_text_ball_recv: |call| ball_in_its_form(receive(call, &TEXT_BALL)?);
+
     /// `text_runs_in(cstring) → text_runs`
-    neardup_text_runs_in, pg_finfo_neardup_text_runs_in, |call| query_in_its_form(input(call, &TEXT_RUNS)?)
-}
-sql_function! {
+    neardup_text_runs_in: |call| query_in_its_form(input(call, &TEXT_RUNS)?);
+
     /// `text_runs_out(text_runs) → cstring`
-    neardup_text_runs_out, pg_finfo_neardup_text_runs_out, |call| {
+    neardup_text_runs_out: |call| {
         output(call, if explaining::is_printing() { &TEXT_RUNS_IN_PLANS } else { &TEXT_RUNS })
-    }
-}
-sql_function! {
+    };
+
     /// `text_runs_recv(internal) → text_runs`
-    neardup_text_runs_recv, pg_finfo_neardup_text_runs_recv, |call| query_in_its_form(receive(call, &TEXT_RUNS)?)
+    neardup_text_runs_recv: |call| query_in_its_form(receive(call, &TEXT_RUNS)?);
 }
 
 pub(super) fn input(call: FunctionCall, form: &TypeForm) -> Result<Datum> {
@@ -194,12 +165,7 @@ pub(super) fn input(call: FunctionCall, form: &TypeForm) -> Result<Datum> {
     check_for_interrupts!();
     let text: &std::ffi::CStr = call.need(0, "the text of a value")?;
     let text = encoding::long_text(text)?;
-    let mut bytes = Vec::new();
-    let read = executor::one(executor_for(text.len()), &mut bytes, |bytes, stop| {
-        *bytes = (form.from_text)(&text, stop)?;
-        Ok(())
-    });
-    read.map_err(|error| {
+    let bytes = compute(text.len(), |stop| (form.from_text)(&text, stop)).map_err(|error| {
         if matches!(error, Error::OutOfMemory { .. } | Error::Thread(_)) {
             return error.into();
         }
@@ -225,11 +191,7 @@ fn hint(form: &TypeForm, text: &str) -> String {
 
 pub(super) fn output(call: FunctionCall, form: &TypeForm) -> Result<Datum> {
     let Some(bytes) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
-    let mut text = String::new();
-    executor::one(executor_for(bytes.len()), &mut text, |text, stop| {
-        *text = (form.to_text)(bytes, stop)?;
-        Ok(())
-    })?;
+    let mut text = compute(bytes.len(), |stop| (form.to_text)(bytes, stop))?;
     if explaining::is_printing() {
         text = explaining::short(&text);
     }

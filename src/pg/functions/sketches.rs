@@ -6,90 +6,65 @@ use pgrx::pg_sys::Datum;
 
 use super::building_blocks::document;
 use crate::pg::query::decode::{ColumnContent, decode};
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::checks;
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::executor::executor_for;
-use neardup_core::executor;
+use crate::pg::server::executor::compute;
 use neardup_core::features::tokens::Document;
 use neardup_core::sketches::of_documents::{minhash_sketch, simhash_sketch};
 use neardup_core::sketches::supershingles;
 use neardup_core::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, SketchSource};
 use neardup_core::sketches::{minhash, simhash};
 
-sql_function! {
+sql_functions! {
     /// `minhash(text, k, permutations, seed, tokenizer) → minhash_sketch`
-    neardup_minhash_text, pg_finfo_neardup_minhash_text, within Arguments, |call| {
-        let source = tokenizer(call, 4)?;
-        minhash(call, ColumnContent::Text, source)
-    }
-}
-sql_function! {
+    neardup_minhash_text, within Arguments: |call| minhash(call, ColumnContent::Text, tokenizer(call, 4)?);
+
     /// `minhash(text[], k, permutations, seed) → minhash_sketch`
-    neardup_minhash_tokens, pg_finfo_neardup_minhash_tokens, within Arguments, |call| minhash(call, ColumnContent::Tokens, SketchSource::Tokens)
-}
-sql_function! {
+    neardup_minhash_tokens, within Arguments: |call| minhash(call, ColumnContent::Tokens, SketchSource::Tokens);
+
     /// `minhash(tsvector, k, permutations, seed) → minhash_sketch`
-    neardup_minhash_lexemes, pg_finfo_neardup_minhash_lexemes, within Arguments, |call| minhash(call, ColumnContent::Vector, SketchSource::Lexemes)
-}
-sql_function! {
+    neardup_minhash_lexemes, within Arguments: |call| minhash(call, ColumnContent::Vector, SketchSource::Lexemes);
+
     /// `minhash(bigint[], k, permutations, seed) → minhash_sketch`
-    neardup_minhash_numbers, pg_finfo_neardup_minhash_numbers, within Arguments, |call| minhash(call, ColumnContent::Numbers, SketchSource::Numbers)
-}
+    neardup_minhash_numbers, within Arguments: |call| minhash(call, ColumnContent::Numbers, SketchSource::Numbers);
 
-sql_function! {
     /// `simhash(text, bits, k, tokenizer) → simhash_sketch`
-    neardup_simhash_text, pg_finfo_neardup_simhash_text, within Arguments, |call| {
-        let source = tokenizer(call, 3)?;
-        simhash(call, ColumnContent::Text, source)
-    }
-}
-sql_function! {
+    neardup_simhash_text, within Arguments: |call| simhash(call, ColumnContent::Text, tokenizer(call, 3)?);
+
     /// `simhash(text[], bits, k) → simhash_sketch`
-    neardup_simhash_tokens, pg_finfo_neardup_simhash_tokens, within Arguments, |call| simhash(call, ColumnContent::Tokens, SketchSource::Tokens)
-}
-sql_function! {
+    neardup_simhash_tokens, within Arguments: |call| simhash(call, ColumnContent::Tokens, SketchSource::Tokens);
+
     /// `simhash(tsvector, bits, k) → simhash_sketch`
-    neardup_simhash_lexemes, pg_finfo_neardup_simhash_lexemes, within Arguments, |call| simhash(call, ColumnContent::Vector, SketchSource::Lexemes)
-}
-sql_function! {
+    neardup_simhash_lexemes, within Arguments: |call| simhash(call, ColumnContent::Vector, SketchSource::Lexemes);
+
     /// `simhash(bigint[], bits, k) → simhash_sketch`
-    neardup_simhash_numbers, pg_finfo_neardup_simhash_numbers, within Arguments, |call| simhash(call, ColumnContent::Numbers, SketchSource::Numbers)
-}
+    neardup_simhash_numbers, within Arguments: |call| simhash(call, ColumnContent::Numbers, SketchSource::Numbers);
 
-sql_function! {
     /// `minhash_similarity(minhash_sketch, minhash_sketch) → float8`
-    neardup_minhash_similarity, pg_finfo_neardup_minhash_similarity, within Arguments, |call| agreeing(call, minhash::similarity)
-}
-sql_function! {
+    neardup_minhash_similarity, within Arguments: |call| agreeing(call, minhash::similarity);
+
     /// `minhash_distance(minhash_sketch, minhash_sketch) → float8`
-    neardup_minhash_distance, pg_finfo_neardup_minhash_distance, within Arguments, |call| agreeing(call, minhash::distance)
-}
-sql_function! {
+    neardup_minhash_distance, within Arguments: |call| agreeing(call, minhash::distance);
+
     /// `simhash_similarity(simhash_sketch, simhash_sketch) → float8`
-    neardup_simhash_similarity, pg_finfo_neardup_simhash_similarity, within Arguments, |call| differing(call, simhash::similarity)
-}
-sql_function! {
+    neardup_simhash_similarity, within Arguments: |call| differing(call, simhash::similarity);
+
     /// `simhash_distance(simhash_sketch, simhash_sketch) → float8`
-    neardup_simhash_distance, pg_finfo_neardup_simhash_distance, within Arguments, |call| differing(call, |distance, _| distance.into())
-}
+    neardup_simhash_distance, within Arguments: |call| differing(call, |distance, _| distance.into());
 
-sql_function! {
     /// `supershingles(minhash_sketch, groups) → bigint[]`
-    neardup_supershingles, pg_finfo_neardup_supershingles, within Arguments, |call| {
+    neardup_supershingles, within Arguments: |call| {
         Ok(call.give(groups(call)?.map(|all| signed(&all))))
-    }
-}
-sql_function! {
-    /// `megashingles(minhash_sketch, groups) → bigint[]`
-    neardup_megashingles, pg_finfo_neardup_megashingles, within Arguments, |call| {
-        Ok(call.give(groups(call)?.map(|all| signed(&supershingles::megashingles(&all)))))
-    }
-}
+    };
 
-sql_function! {
+    /// `megashingles(minhash_sketch, groups) → bigint[]`
+    neardup_megashingles, within Arguments: |call| {
+        Ok(call.give(groups(call)?.map(|all| signed(&supershingles::megashingles(&all)))))
+    };
+
     /// `simhash_from_bits(bit) → simhash_sketch`
-    neardup_simhash_from_bits, pg_finfo_neardup_simhash_from_bits, within Arguments, |call| {
+    neardup_simhash_from_bits, within Arguments: |call| {
         let Some(bytes) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
         // The layout is that of utils/varbit.h: the number of bits, followed by the bits.
         let Some((length, bits)) = bytes.split_first_chunk() else { return Ok(call.give::<i32>(None)) };
@@ -98,15 +73,13 @@ sql_function! {
             "Cast to a length that a sketch can have before: bits::bit(64)::simhash_sketch",
         ))?;
         Ok(call.give(Some(SimhashHeader::new(SketchSource::Bits, 1, size).sketch(Some(bits)))))
-    }
-}
-sql_function! {
+    };
+
     /// `simhash_to_bit(simhash_sketch) → bit`
-    neardup_simhash_to_bit, pg_finfo_neardup_simhash_to_bit, within Arguments, |call| bits(call)
-}
-sql_function! {
+    neardup_simhash_to_bit, within Arguments: |call| bits(call);
+
     /// `simhash_to_varbit(simhash_sketch) → varbit`
-    neardup_simhash_to_varbit, pg_finfo_neardup_simhash_to_varbit, within Arguments, |call| bits(call)
+    neardup_simhash_to_varbit, within Arguments: |call| bits(call);
 }
 
 /// Returns the bits of a sketch; `bit` and `varbit` have the same layout.
@@ -129,11 +102,7 @@ fn minhash(call: FunctionCall, kind: ColumnContent, source: SketchSource) -> Res
 
 /// Makes the sketch of a document with the parameters in a header.
 pub(crate) fn minhash_of(document: &Document, header: &MinhashHeader) -> Result<Vec<u8>> {
-    let mut sketch = Vec::new();
-    executor::one(executor_for(document.bytes()), &mut sketch, |sketch, stop| {
-        *sketch = minhash_sketch(document, header, stop)?;
-        Ok(())
-    })?;
+    let sketch = compute(document.bytes(), |stop| minhash_sketch(document, header, stop))?;
     Ok(sketch)
 }
 
@@ -142,11 +111,7 @@ fn simhash(call: FunctionCall, kind: ColumnContent, source: SketchSource) -> Res
     let bits = checks::bits(i64::from(call.need::<i32>(1, "bits")?))?;
     let k = checks::k(i64::from(call.need::<i32>(2, "k")?))?;
     let header = SimhashHeader::new(source, k, bits);
-    let mut sketch = Vec::new();
-    executor::one(executor_for(document.bytes()), &mut sketch, |sketch, stop| {
-        *sketch = simhash_sketch(&document, &header, stop)?;
-        Ok(())
-    })?;
+    let sketch = compute(document.bytes(), |stop| simhash_sketch(&document, &header, stop))?;
     Ok(call.give(Some(sketch)))
 }
 

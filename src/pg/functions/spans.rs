@@ -6,73 +6,52 @@ use pgrx::PgSqlErrorCode;
 use pgrx::datum::Range;
 use pgrx::pg_sys::Datum;
 
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::executor::executor_for;
-use crate::pg::server::set_returning::{self, RowSource};
+use crate::pg::server::executor::compute;
+use crate::pg::server::set_returning::{self, RowSource, Rows};
 use crate::pg::server::values;
-use neardup_core::executor::{self, Stop};
+use neardup_core::executor::Stop;
 use neardup_core::memory;
 use neardup_core::text::paragraphs::for_each_paragraph;
 use neardup_core::text::sentences::for_each_sentence;
 use neardup_core::text::spans::Span;
 
-sql_function! {
+sql_functions! {
     /// `sentences(text) → TABLE(no, span, sentence)`
-    neardup_sentences, pg_finfo_neardup_sentences, within Arguments, |call| {
-        set_returning::answer(call, || UnitRows::new(call, "sentence", |text, stop, units| {
+    neardup_sentences, within Arguments: |call| {
+        set_returning::answer(call, || units(call, "sentence", |text, stop, units| {
             for_each_sentence(text, stop, |span| memory::push(units, span, DOING))
         }))
-    }
-}
+    };
 
-sql_function! {
     /// `paragraphs(text) → TABLE(no, span, paragraph)`
-    neardup_paragraphs, pg_finfo_neardup_paragraphs, within Arguments, |call| {
-        set_returning::answer(call, || UnitRows::new(call, "paragraph", |text, stop, units| {
+    neardup_paragraphs, within Arguments: |call| {
+        set_returning::answer(call, || units(call, "paragraph", |text, stop, units| {
             for_each_paragraph(text, stop, |span| memory::push(units, span, DOING))
         }))
-    }
+    };
 }
 
 const DOING: &str = "cutting a text into sentences";
 
-/// Units of a text as rows: number, span, text.
-struct UnitRows {
-    /// The name of the column with the texts of the units.
+/// Units of a text as rows: number, span, text; `unit` is the name of the column with the texts.
+fn units(
+    call: FunctionCall,
     unit: &'static str,
-    text: String,
-    units: std::vec::IntoIter<Span>,
-    given: usize,
-}
-
-impl UnitRows {
-    fn new(
-        call: FunctionCall,
-        unit: &'static str,
-        cut: impl Fn(&str, &Stop, &mut Vec<Span>) -> neardup_core::error::Result<()> + Sync,
-    ) -> Result<Self> {
-        let text = call.text(0)?.map(|text| memory::owned(text, DOING)).transpose()?.unwrap_or_default();
+    cut: impl Fn(&str, &Stop, &mut Vec<Span>) -> neardup_core::error::Result<()> + Sync,
+) -> Result<impl RowSource<3>> {
+    let text = call.text(0)?.map(|text| memory::owned(text, DOING)).transpose()?.unwrap_or_default();
+    let units = compute(text.len(), |stop| {
         let mut units = Vec::new();
-        executor::one(executor_for(text.len()), &mut units, |units, stop| {
-            units.clear();
-            cut(&text, stop, units)
-        })?;
-        Ok(Self { unit, text, units: units.into_iter(), given: 0 })
-    }
-}
-
-impl RowSource<3> for UnitRows {
-    fn columns(&self) -> [&'static str; 3] {
-        ["no", "span", self.unit]
-    }
-
-    fn next(&mut self) -> Result<Option<[Datum; 3]>> {
-        let Some(unit) = self.units.next() else { return Ok(None) };
-        self.given += 1;
-        // The number of characters in a text of the server fits in 31 bits.
-        Ok(Some([Datum::from(self.given), range(&unit.chars)?, values::text(unit.slice(&self.text))?]))
-    }
+        cut(&text, stop, &mut units)?;
+        Ok(units)
+    })?;
+    // The number of characters in a text of the server fits in 31 bits.
+    let row = move |(n, unit): (i32, Span)| {
+        Ok([Some(Datum::from(n)), Some(range(&unit.chars)?), Some(values::text(unit.slice(&text))?)])
+    };
+    Ok(Rows(["no", "span", unit], (1..).zip(units).map(row)))
 }
 
 /// Converts a range of characters that are counted from 0 to a half-open range of characters that

@@ -8,7 +8,7 @@ use pgrx::pg_sys::Datum;
 
 use crate::pg::index::FORMAT;
 use crate::pg::query::as_user::Extension;
-use crate::pg::server::call::sql_function;
+use crate::pg::server::call::sql_functions;
 use crate::pg::server::set_returning::record;
 use crate::pg::server::version::{LIBRARY, compare, mismatch};
 use neardup_core::joins::incremental::outline_order;
@@ -29,9 +29,9 @@ const COLUMNS: [&str; 9] = [
     "instructions",
 ];
 
-sql_function! {
+sql_functions! {
     /// `neardup_version() → record`
-    neardup_version, pg_finfo_neardup_version, |call| {
+    neardup_version: |call| {
         let number = |version: u8| i32::from(version).into_datum();
         record(call, &COLUMNS, [
             LIBRARY.into_datum(),
@@ -44,13 +44,11 @@ sql_function! {
             text::characters::UNICODE.into_datum(),
             kernels().name.into_datum(),
         ])
-    }
-}
+    };
 
-sql_function! {
     /// `neardup_check_library() → void`: fails if the library is older than the script that calls
     /// it.
-    neardup_check_library, pg_finfo_neardup_check_library, |call| {
+    neardup_check_library: |call| {
         match Extension::from_call(call)?.version()? {
             Some(sql) if compare(&sql, LIBRARY) == Ordering::Greater => {
                 let message = format!("the library neardup that this session has loaded is of version {LIBRARY}, older than its SQL, {sql}");
@@ -58,5 +56,5 @@ sql_function! {
             }
             _ => Ok(Datum::from(0)),
         }
-    }
+    };
 }

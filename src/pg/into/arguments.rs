@@ -4,14 +4,14 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 use serde::Deserialize;
 
-use super::documents::{self, DocumentColumns};
-use super::limits::CallLimits;
-use super::log::LoggedArguments;
 use super::method::{self, AskedMethod, MethodInParts};
-use super::nodes::citus::CitusLayout;
-use super::nodes::servers::{KnownServer, Server};
 use super::place::{TablePlace, such_as};
+use super::session::CallLimits;
 use super::statements::catalog;
+use super::statements::citus::CitusLayout;
+use super::statements::join::{self, DocumentColumns};
+use super::statements::log::LoggedArguments;
+use super::statements::servers::{KnownServer, Server};
 use crate::pg::query::as_user::{Extension, as_user};
 use crate::pg::query::names::qualified_type;
 use crate::pg::query::relation::Relation;
@@ -216,7 +216,7 @@ impl JoinArguments {
         role: Oid,
         result: &TablePlace,
     ) -> Result<Self> {
-        let given = NEAR_DUPLICATES.with(&arguments.join);
+        let given = NEAR_DUPLICATES.with(&arguments.join, pg_sys::INT8OID);
         let docs = given.need(Argument::Docs)?;
         let relation = Relation::open(docs)?;
         let id = relation.id_column(given.text(Argument::IdColumn)?.as_deref(), Argument::IdColumn.name());
@@ -254,7 +254,7 @@ impl JoinArguments {
                 let parts = count_parts(arguments.others.parts, &servers, citus.as_ref())?;
                 let source = request.source();
                 let (table, id) = (source.table.clone(), source.id.clone());
-                let hash = documents::hash(source, &extension.internal);
+                let hash = join::hash(source, &extension.internal);
                 let documents = DocumentColumns { table, id, set, hash, are_ordered };
                 let logged = LoggedArguments {
                     docs: docs.to_u32(),

@@ -1,15 +1,28 @@
 //! Looks for the results of earlier transactions and calls, and decides whether to continue from
 //! them.
+//!
+//! A result is brought up to date by what was kept: the sets of all documents, the rows of their
+//! parts, the order of tokens and the pairs of sets are kept in working tables. A call finds, by a
+//! hash of their texts, which documents are new, have changed or are gone, and joins only sets that
+//! are new, with each other and with the kept ones. What was found before stays: a pair of sets
+//! does not depend on the documents that have these sets. So the kept tables only grow, and nothing
+//! is undone in them on many servers at once; if most of the kept sets are no longer those of
+//! documents, all is made from scratch.
+//!
+//! What is known of the documents (their hashes and their sets) changes in one transaction, and the
+//! tables of the caller change in one transaction, by the rows that differ.
 
-use super::log::LogTable;
-use super::nodes::citus::CitusLayout;
+use pgrx::PgSqlErrorCode;
+
 use super::outcome;
-use super::parts;
 use super::place::TablePlace;
-use super::update;
+use super::statements::citus::{self, CitusLayout};
+use super::statements::log::{LogTable, LoggedArguments};
+use super::statements::parts;
 use super::work::CallWork;
 use crate::into::state::LogState;
-use crate::pg::server::error::Result;
+use crate::into::step::WorkingTable;
+use crate::pg::server::error::{Result, SqlError};
 
 /// Finds the results of earlier transactions and calls, here and on the servers.
 pub(super) fn look_around(work: &mut CallWork) -> Result<()> {
@@ -32,7 +45,7 @@ pub(super) fn look_around(work: &mut CallWork) -> Result<()> {
             layout.check_versions(&work.call.extension)?;
         }
         if work.call.asked.is_update() {
-            update::check_hashable(work)?;
+            check_hashable(work)?;
         }
     }
     for server in work.call.asked.in_parts.iter().filter(|_| first).flat_map(|of| &of.logged.servers) {
@@ -78,8 +91,7 @@ fn look_for_update(work: &mut CallWork) -> Result<()> {
     };
     // The result is that of the log, which says so.
     work.state.taken = work.state.taken && known.update.is_none();
-    let is_ours =
-        !first || (work.call.arguments.others.resume != Some(false) && update::is_kept(work, log, known)?);
+    let is_ours = !first || (work.call.arguments.others.resume != Some(false) && is_kept(work, log, known)?);
     if first
         && is_ours
         && !log.is_finished
@@ -129,4 +141,46 @@ fn goes_on(work: &CallWork, log: &LogTable) -> bool {
         pgrx::notice!("{name}: begins anew, and not with the documents as they were read at {read}{why}");
     }
     goes_on
+}
+
+/// Reports whether the kept tables of a log are all there, and most of their sets are those of
+/// documents. If not, says why all is made from scratch.
+fn is_kept(work: &CallWork, log: &LogTable, known: &LoggedArguments) -> Result<bool> {
+    let (spread, name, asked) = (work.spread()?, work.call.arguments.name(), &work.in_parts()?.logged);
+    let from_scratch = |why: &str| {
+        pgrx::notice!("{name}: {} is made anew: {why}", known.pairs);
+        Ok(false)
+    };
+    if known.update.is_none() {
+        return from_scratch("nothing was kept when it was made");
+    }
+    if known.update != asked.update {
+        return from_scratch("it was made by another version of the library");
+    }
+    if known != asked {
+        return from_scratch("it was made with other arguments");
+    }
+    if log.is_finished {
+        for table in spread.kept() {
+            if !spread.is_whole(*table)? {
+                return from_scratch("a table that was kept is gone");
+            }
+        }
+        let documents = spread.open(WorkingTable::Known)?.count()?;
+        let kept = log.kept.read.saturating_add(log.progress.expected(WorkingTable::Sets));
+        if kept > documents.saturating_mul(2).saturating_add(1000) {
+            return from_scratch("most of the texts that were kept have changed or are gone");
+        }
+    }
+    Ok(true)
+}
+
+/// Fails because ids of this type have no hash, by which Citus would distribute them.
+fn check_hashable(work: &CallWork) -> Result<()> {
+    if citus::is_hashable(work.call.asked.id_oid)? {
+        return Ok(());
+    }
+    let message = format!("ids of type {} have no hash, by which nodes would keep them", work.call.asked.id);
+    Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
+        .hint("Make the pairs without incremental => true."))
 }

@@ -1,7 +1,7 @@
 //! How the method of a call is made in parts: what is carried of a document.
 
-use super::documents::{Carried, CountedTokens};
 use super::statements::join;
+use super::statements::join::{Carried, CountedTokens};
 use crate::pg::query::as_user::{Extension, INTERNAL};
 use crate::pg::query::decode::ColumnContent;
 use crate::pg::read::source::DocumentSource;

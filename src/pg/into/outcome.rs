@@ -1,19 +1,20 @@
 //! Steps that make the tables which the caller named.
 
-use pgrx::pg_sys::{Datum, Oid};
+use pgrx::pg_sys::Oid;
 
-use super::nodes::citus::CitusLayout;
 use super::place::TablePlace;
+use super::statements::citus::CitusLayout;
 use super::statements::{result as statements, stars};
-use super::tables::columns::{Column, Type};
-use super::tables::own::{self, OwnTable};
+use super::tables::own;
 use super::work::CallWork;
 use crate::into::step::WorkingTable;
-use crate::pg::functions::clusters::warn_of_chains;
+use crate::pg::functions::clusters::{MemberRows, warn_of_chains};
 use crate::pg::functions::near_duplicates::RunningJoin;
 use crate::pg::functions::passages;
+use crate::pg::procedure::definition::{TableDefinition, Type};
 use crate::pg::procedure::form::{IndexForm, TableForm};
-use crate::pg::procedure::rows::supplying;
+use crate::pg::procedure::rows::{Supplied, supplying};
+use crate::pg::procedure::table::Table;
 use crate::pg::query::Query;
 use crate::pg::query::as_user::{as_user, set};
 use crate::pg::query::names::equality;
@@ -21,7 +22,7 @@ use crate::pg::read::pairs::{AskedPairs, PairGraph};
 use crate::pg::request::{PassageRequest, Request};
 use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::Result;
-use crate::pg::server::set_returning::{RowSource, RowStore};
+use crate::pg::server::set_returning::RowStore;
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::clusters::Clustering;
 
@@ -30,48 +31,56 @@ const EXAMPLE: &str = "CALL near_duplicates_into('docs', 0.8, 'docs_pairs', clus
 
 /// A table that the caller named.
 struct Made {
-    /// Its columns.
-    columns: &'static [Column],
-    /// The only column that can be NULL.
-    nullable: &'static str,
-    /// The primary key, where it has one.
-    key: &'static [IndexForm],
+    /// How it is made, where it has a primary key.
+    definition: TableDefinition,
     /// The column of ids by which Citus distributes it.
     by: &'static str,
 }
 
+/// A result with this primary key.
+const fn with_key(indexes: &'static [IndexForm]) -> TableForm {
+    TableForm { indexes, ..own::TABLE }
+}
+
 const PAIRS: Made = Made {
-    columns: &[("left_id", Type::Id), ("right_id", Type::Id), ("similarity", Type::Float8)],
-    nullable: "",
-    key: &[IndexForm::key(&["left_id", "right_id"])],
+    definition: TableDefinition {
+        columns: &[("left_id", Type::Id), ("right_id", Type::Id), ("similarity", Type::Float8)],
+        nullable: &[],
+        form: with_key(&[IndexForm::key(&["left_id", "right_id"])]),
+    },
     by: "left_id",
 };
 
 const PASSAGES: Made = Made {
-    columns: &[
-        ("left_id", Type::Id),
-        ("right_id", Type::Id),
-        ("left_sentence", Type::Int4),
-        ("right_sentence", Type::Int4),
-        ("sentences", Type::Int4),
-        ("left_span", Type::Int4Range),
-        ("right_span", Type::Int4Range),
-        ("similarity", Type::Float8),
-    ],
-    key: &[IndexForm::key(&["left_id", "right_id", "left_sentence", "right_sentence"])],
+    definition: TableDefinition {
+        columns: &[
+            ("left_id", Type::Id),
+            ("right_id", Type::Id),
+            ("left_sentence", Type::Int4),
+            ("right_sentence", Type::Int4),
+            ("sentences", Type::Int4),
+            ("left_span", Type::Int4Range),
+            ("right_span", Type::Int4Range),
+            ("similarity", Type::Float8),
+        ],
+        nullable: &[],
+        form: with_key(&[IndexForm::key(&["left_id", "right_id", "left_sentence", "right_sentence"])]),
+    },
     ..PAIRS
 };
 
 const CLUSTERS: Made = Made {
-    columns: &[
-        ("cluster_id", Type::Id),
-        ("id", Type::Id),
-        ("representative", Type::Bool),
-        ("size", Type::Int8),
-        ("similarity", Type::Float8),
-    ],
-    nullable: "similarity",
-    key: &[IndexForm::key(&["id"])],
+    definition: TableDefinition {
+        columns: &[
+            ("cluster_id", Type::Id),
+            ("id", Type::Id),
+            ("representative", Type::Bool),
+            ("size", Type::Int8),
+            ("similarity", Type::Float8),
+        ],
+        nullable: &["similarity"],
+        form: with_key(&[IndexForm::key(&["id"])]),
+    },
     by: "id",
 };
 
@@ -81,33 +90,34 @@ impl Made {
         if work.call.arguments.others.passages { &PASSAGES } else { &PAIRS }
     }
 
+    /// Returns rows of such a table that the library supplies, made of those of a query if there is
+    /// one.
+    fn supplied<'a>(&self, work: &'a CallWork, query: Option<&'a str>) -> Supplied<'a> {
+        let internal = &work.call.extension.internal;
+        Supplied { internal, query, types: work.owned().types, columns: self.definition.columns }
+    }
+
     /// Makes the table without rows, or one of the same columns for what it is to have, which is
     /// distributed like it.
-    fn make(&self, work: &CallWork, place: &TablePlace, like: Option<&OwnTable>) -> Result<OwnTable> {
-        let (types, has_key) = (work.owned().types, like.is_none() && has_key(work));
-        let columns = self.columns.iter().map(|column| {
-            let constraint = if column.0 == self.nullable { "" } else { " NOT NULL" };
-            format!("{}{constraint}", types.sql(&[*column]))
-        });
-        let keys = self.key.iter().filter(|_| has_key);
-        let key = keys.map(|key| format!("PRIMARY KEY ({})", key.keys.join(", ")));
-        let columns: Vec<String> = columns.chain(key).collect();
-        statements::create(&place.qualified()?, &columns).run()?;
+    fn make(&self, work: &CallWork, place: &TablePlace, like: Option<&Table>) -> Result<Table> {
+        let definition = self.definition(like.is_none() && has_key(work));
+        definition.make(&place.qualified()?, &work.owned().types)?;
         match (citus(work), like) {
             (Some(layout), None) => layout.spread_result(place, self.by, work.call.asked.id_oid)?,
             (Some(layout), Some(like)) => layout.spread_like(place, self.by, like)?,
             (None, _) => {}
         }
-        self.open_as(work, place, has_key)
+        work.owned().open(place, definition.form, definition.columns)
     }
 
-    fn open(&self, work: &CallWork, place: &TablePlace) -> Result<OwnTable> {
-        self.open_as(work, place, has_key(work))
+    fn open(&self, work: &CallWork, place: &TablePlace) -> Result<Table> {
+        let TableDefinition { form, columns, .. } = self.definition(has_key(work));
+        work.owned().open(place, form, columns)
     }
 
-    fn open_as(&self, work: &CallWork, place: &TablePlace, has_key: bool) -> Result<OwnTable> {
-        let form = TableForm { indexes: if has_key { self.key } else { &[] }, ..own::TABLE };
-        work.owned().open(place, form, self.columns)
+    /// Returns how the table is made, with its primary key or without one.
+    fn definition(&self, has_key: bool) -> TableDefinition {
+        if has_key { self.definition } else { TableDefinition { form: own::TABLE, ..self.definition } }
     }
 
     /// Makes and fills the table. One that an earlier call made gets the rows that differ, from a
@@ -117,7 +127,7 @@ impl Made {
         work: &CallWork,
         place: &TablePlace,
         scratch: WorkingTable,
-        fill: impl FnOnce(&OwnTable) -> Result<i64>,
+        fill: impl FnOnce(&Table) -> Result<i64>,
     ) -> Result<i64> {
         if !work.is_update() || place.relation()?.is_none() {
             return fill(&self.make(work, place, None)?);
@@ -127,9 +137,11 @@ impl Made {
         let made = self.make(work, &spread.place(scratch), Some(&old))?;
         let rows = fill(&made)?;
         let eq = equality(work.call.asked.id_oid)?;
-        let same = self.columns.iter().map(|&(name, of)| match of {
+        let same = self.definition.columns.iter().map(|&(name, of)| match of {
             Type::Id => format!("f.{name} {eq} p.{name}"),
-            _ if name == self.nullable => format!("f.{name} IS NOT DISTINCT FROM p.{name}"),
+            _ if self.definition.nullable.contains(&name) => {
+                format!("f.{name} IS NOT DISTINCT FROM p.{name}")
+            }
             _ => format!("f.{name} = p.{name}"),
         });
         statements::become_equal(&old, &made, &same.collect::<Vec<_>>().join(" AND "))?;
@@ -153,7 +165,7 @@ fn has_key(work: &CallWork) -> bool {
 /// Makes the table of pairs from the working tables.
 pub(super) fn make(work: &mut CallWork) -> Result<()> {
     set(c"enable_nestloop", c"off");
-    let fill = |pairs: &OwnTable| statements::fill_pairs(work, pairs);
+    let fill = |pairs: &Table| statements::fill_pairs(work, pairs);
     let rows = Made::for_work(work).put(work, &work.call.places.pairs, WorkingTable::Found, fill)?;
     work.state.filled = Some(rows);
     Ok(())
@@ -165,28 +177,19 @@ pub(super) fn join_here(work: &mut CallWork) -> Result<()> {
     let made = Made::for_work(work);
     let result = as_user(work.call.caller, || made.make(work, &work.call.places.pairs, None))?;
     let (join, id) = (&work.call.arguments.join, work.call.asked.id_oid);
-    let (types, columns) = (work.owned().types, made.columns);
-    let sql = statements::supply(&work.call.extension.internal, &result, None, &types.sql(columns));
-    let query = Query { relations: &[result.oid], read_only: false, ..Query::new(&sql) };
-    let columns: Vec<Oid> = types.oids(columns).into_iter().map(|(_, of)| of).collect();
     let passages = work.call.arguments.others.passages;
     let mut supply = |_: FunctionCall, store: &mut RowStore| {
         if passages {
-            store_all(passages::RunningSearch::new(&PassageRequest::of_kept(join, id)?)?, store)
+            store.put_all(passages::RunningSearch::new(&PassageRequest::of_kept(join, id)?)?)
         } else {
-            store_all(RunningJoin::new(&Request::of_kept(join, id)?)?, store)
+            store.put_all(RunningJoin::new(&Request::of_kept(join, id)?)?)
         }
     };
-    let inserted = supplying(&columns, &mut supply, || query.run([]))?;
+    let inserted = supplying(made.supplied(work, None), &mut supply, |rows| {
+        let sql = statements::supply(&result, rows);
+        Query { relations: &[result.oid], read_only: false, ..Query::new(&sql) }.run([])
+    })?;
     work.state.filled = Some(inserted.rows as i64);
-    Ok(())
-}
-
-/// Stores rows of a function.
-fn store_all<const N: usize>(mut rows: impl RowSource<N>, store: &mut RowStore) -> Result<()> {
-    while let Some(row) = rows.next()? {
-        store.put(row, [false; N]);
-    }
     Ok(())
 }
 
@@ -204,7 +207,7 @@ pub(super) fn is_made(work: &CallWork) -> Result<bool> {
 }
 
 /// Makes the table of clusters, if one is wanted.
-fn make_clusters(work: &CallWork, fill: impl FnOnce(&OwnTable) -> Result<i64>) -> Result<()> {
+fn make_clusters(work: &CallWork, fill: impl FnOnce(&Table) -> Result<i64>) -> Result<()> {
     let Some(place) = &work.call.places.clusters else { return Ok(()) };
     CLUSTERS.put(work, place, WorkingTable::Grouped, fill).map(|_| ())
 }
@@ -218,12 +221,11 @@ pub(super) fn clusters(work: &CallWork) -> Result<()> {
 pub(super) fn cluster_here(work: &CallWork) -> Result<()> {
     make_clusters(work, |clusters| {
         let result = Made::for_work(work).open(work, &work.call.places.pairs)?;
-        let (id, types) = (work.call.asked.id_oid, work.owned().types);
-        let columns = types.sql(CLUSTERS.columns);
-        let statement = statements::clusters(&work.call.extension.internal, clusters, &result, &columns);
-        let columns: Vec<Oid> = types.oids(CLUSTERS.columns).into_iter().map(|(_, of)| of).collect();
-        let mut clusters = |call, store: &mut RowStore| clusters_here(call, id, result.oid, store);
-        supplying(&columns, &mut clusters, || statement.run())
+        let (id, query) = (work.call.asked.id_oid, statements::every_pair(&result));
+        let mut supply = |call, store: &mut RowStore| clusters_here(call, id, result.oid, store);
+        supplying(CLUSTERS.supplied(work, Some(&query)), &mut supply, |rows| {
+            statements::fill(clusters, rows).run()
+        })
     })
 }
 
@@ -236,18 +238,5 @@ fn clusters_here(call: FunctionCall, id: Oid, result: Oid, store: &mut RowStore)
     let mut pairs = PairGraph::read(call, asked, &files)?;
     let clusters = pairs.clusters(Clustering::Connected, None)?;
     warn_of_chains(&clusters);
-    for cluster in clusters.iter() {
-        let id = |vertex: u32| pairs.ids.datum(pairs.places[vertex as usize]);
-        for (&vertex, &similarity) in cluster.members.iter().zip(cluster.similarity) {
-            let row = [
-                id(cluster.id),
-                id(vertex),
-                Datum::from(vertex == cluster.representative),
-                Datum::from(cluster.members.len()),
-                Datum::from(similarity.to_bits()),
-            ];
-            store.put(row, [false, false, false, false, similarity.is_nan()]);
-        }
-    }
-    Ok(())
+    store.put_all(MemberRows::<5>::new(pairs.vertices, clusters))
 }

@@ -3,9 +3,9 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
-use crate::pg::procedure::catalog::relation_named;
 use crate::pg::procedure::session_lock::SessionLock;
 use crate::pg::procedure::table::{may_create_in, may_use};
+use crate::pg::query::catalog::relation_named;
 use crate::pg::query::names::quote_identifier;
 use crate::pg::request::example::literal;
 use crate::pg::server::encoding::{self, c_string};

@@ -6,23 +6,23 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
 use super::arguments::{CallArguments, Others};
-use super::limits::CallLimits;
 use super::nodes::Nodes;
-use super::nodes::servers::Requests;
 use super::place::such_as;
+use super::session::CallLimits;
 use super::session::of_call;
-use super::statements::citus_catalog;
+use super::statements::citus;
+use super::statements::servers::Requests;
 use crate::pg::procedure::transaction::check_can_commit;
 use crate::pg::query::as_user::{as_user, set};
 use crate::pg::query::relation::Relation;
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::deadline;
 use crate::pg::server::error::{Result, SqlError};
 
-sql_function! {
+sql_functions! {
     /// `neardup_into_begin(docs, threshold, options, arguments, began)`: checks that a call can
     /// commit; returns whether its steps may be repeated.
-    neardup_into_begin, pg_finfo_neardup_into_begin, within ItsCalls, |call| {
+    neardup_into_begin, within ItsCalls: |call| {
         let (arguments, _) = open_call(call, true)?;
         let began = call.datum(4).map_or(0, |began| began.value() as i64);
         let limits = arguments.limits;
@@ -31,16 +31,14 @@ sql_function! {
         });
         let is_guarded = limits.retries > 0 || limits.node_timeout > 0;
         Ok(call.give(Some(is_guarded)))
-    }
-}
+    };
 
-sql_function! {
     /// `neardup_into_again(state, message, began)`: returns whether the step that failed with an
     /// error is to be repeated.
-    neardup_into_again, pg_finfo_neardup_into_again, within ItsCalls, |call| {
+    neardup_into_again, within ItsCalls: |call| {
         let is_again = again(call)?;
         Ok(call.give(Some(is_again)))
-    }
+    };
 }
 
 /// Reads the arguments of a call and the name of its relation. Fails if the call cannot commit,
@@ -132,7 +130,7 @@ fn silent(began: i64) -> Result<String> {
         }
         if in_citus {
             set(c"citus.node_connection_timeout", c"3000");
-            silent.extend(citus_catalog::silent_nodes().text()?);
+            silent.extend(citus::silent_nodes()?);
         }
         Ok(silent)
     })?;

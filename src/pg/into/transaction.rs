@@ -4,31 +4,33 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys;
 
 use super::arguments::{JoinArguments, OutputTables};
-use super::log::{LogTable, LoggedArguments, StageDetails};
-use super::look::look_around;
+use super::look::{look_around, was_finished};
 use super::nodes::Nodes;
-use super::nodes::servers::Requests;
-use super::session::{CallSession, PendingTask, of_call};
-use super::statements::{members, result, seen, sets, stars};
+use super::place::taken;
+use super::session::{CallSession, PendingTask, Why, of_call};
+use super::statements::log::{LogTable, LoggedArguments, StageDetails};
+use super::statements::servers::Requests;
+use super::statements::{members, parts, result, seen, sets, stars};
 use super::work::{CallWork, Claimed, IntoCall};
-use super::{groups, outcome, parts, reasons, retry, tables};
+use super::{outcome, retry, tables};
 use crate::into::plan::plan;
 use crate::into::state::{self, CallFacts, LogState, SetSizes, rounds};
 use crate::into::step::{CallStep, End, LoggedStage, RefusalReason, WorkingTable};
 use crate::pg::procedure::transaction::{self, Transaction};
 use crate::pg::query::as_user::{Extension, as_user};
+use crate::pg::request::example::literal;
 use crate::pg::server::activity;
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::settings;
 
-sql_function! {
+sql_functions! {
     /// `neardup_into_step(docs, threshold, options, arguments, began)`: does one transaction of a
     /// call that began at `began`; returns `more` or `done`.
-    neardup_into_step, pg_finfo_neardup_into_step, within ItsCalls, |call| {
+    neardup_into_step, within ItsCalls: |call| {
         let status = step(call)?;
         Ok(call.give(Some(status)))
-    }
+    };
 }
 
 fn step(call: FunctionCall) -> Result<&'static str> {
@@ -199,7 +201,7 @@ fn as_caller(work: &mut CallWork, step: CallStep) -> Result<()> {
             Ok(())
         }
         CallStep::Count(table) => tables::count(work, table),
-        CallStep::TakePart(_) if work.state.call.by_groups => groups::take(work),
+        CallStep::TakePart(_) if work.state.call.by_groups => parts::take_group(work),
         CallStep::TakePart(table) => parts::take(work, table),
         CallStep::Open => parts::open(work),
         CallStep::LogPart => parts::note(work),
@@ -226,7 +228,7 @@ fn as_caller(work: &mut CallWork, step: CallStep) -> Result<()> {
         CallStep::ClusterHere => outcome::cluster_here(work),
         CallStep::Log(stage) => log(work, stage),
         CallStep::Refuse(why) => {
-            let reason = reasons::reason(work, why)?;
+            let reason = reason(work, why)?;
             // Nothing is dropped of what is kept.
             if work.state.call.update {
                 return Err(SqlError::new(reason.0, reason.1).hint(reason.2));
@@ -284,4 +286,57 @@ fn log(work: &CallWork, stage: LoggedStage) -> Result<()> {
     let procedure = work.call.arguments.name();
     pgrx::notice!("{procedure}: step {step}, {name}: {rows} rows{moved}{unsettled}");
     Ok(())
+}
+
+/// Returns the error for a refusal.
+fn reason(work: &CallWork, why: RefusalReason) -> Result<Why> {
+    let docs = &work.call.asked.shown;
+    let limit = PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED;
+    let found = if work.call.arguments.others.passages { "passages" } else { "pairs" };
+    Ok(match why {
+        RefusalReason::DoubleId => match &work.double_id {
+            Some(id) => (
+                PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION,
+                format!("id {id} stands in more than one row of {docs}"),
+                "Every document needs an id of its own; name another column with id_column.".to_owned(),
+            ),
+            None => (
+                PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                "two sets have one number by chance".to_owned(),
+                "Call it again: it takes other numbers.".to_owned(),
+            ),
+        },
+        RefusalReason::Taken => {
+            let clusters = work.call.places.clusters.as_ref();
+            let result = work.call.places.pairs.relation()?.is_some();
+            let (code, message, hint) =
+                taken(clusters.filter(|_| !result).unwrap_or(&work.call.places.pairs))?;
+            let accept =
+                if was_finished(work) { " The same call made it: resume => true accepts it." } else { "" };
+            (code, message, hint + accept)
+        }
+        RefusalReason::NullId => (
+            PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
+            format!("a row of {docs} has NULL as its id"),
+            "Name a column without NULL with id_column => '…'.".to_owned(),
+        ),
+        RefusalReason::Candidates(most) => (
+            limit,
+            format!("{} has more than {most} candidates to compare", work.call.arguments.name()),
+            format!(
+                "Raise the threshold: CALL {}({}, 0.95, 'docs_found');",
+                work.call.arguments.name(),
+                literal(docs)
+            ),
+        ),
+        RefusalReason::Pairs => (
+            limit,
+            format!(
+                "{} has more than max_{found} = {} {found} to give",
+                work.call.arguments.name(),
+                work.state.call.max_pairs.unwrap_or_default()
+            ),
+            format!("Raise the threshold or max_{found}."),
+        ),
+    })
 }

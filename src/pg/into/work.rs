@@ -5,19 +5,20 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Oid;
 
 use super::arguments::{CallArguments, InParts, JoinArguments, OutputTables};
-use super::log::{LogTable, LoggedArguments};
 use super::nodes::Nodes;
-use super::nodes::servers::Requests;
 use super::statements::definitions::first_number;
 use super::statements::join::JoinStatements;
-use super::statements::on;
-use super::tables::columns::Types;
-use super::tables::own::{OwnTable, Owned};
+use super::statements::log::{LogTable, LoggedArguments};
+use super::statements::servers::Requests;
+use super::tables::own::Owned;
 use super::tables::spread::SpreadTables;
 use crate::into::state::CallFacts;
 use crate::into::step::WorkingTable;
+use crate::pg::procedure::definition::Types;
 use crate::pg::procedure::session_lock::{LockedShare, SessionLock};
 use crate::pg::procedure::statement::Statement;
+use crate::pg::procedure::statement::on;
+use crate::pg::procedure::table::Table;
 use crate::pg::query::as_user::Extension;
 use crate::pg::server::error::{Result, SqlError};
 
@@ -128,9 +129,9 @@ impl CallWork {
     }
 
     /// Opens working tables, each as the call made it.
-    pub(super) fn open<const N: usize>(&self, tables: [WorkingTable; N]) -> Result<[OwnTable; N]> {
+    pub(super) fn open<const N: usize>(&self, tables: [WorkingTable; N]) -> Result<[Table; N]> {
         let spread = self.spread()?;
-        let opened = tables.into_iter().map(|table| spread.open(table)).collect::<Result<Vec<OwnTable>>>()?;
+        let opened = tables.into_iter().map(|table| spread.open(table)).collect::<Result<Vec<Table>>>()?;
         opened.try_into().map_err(|_| nothing())
     }
 
@@ -138,7 +139,7 @@ impl CallWork {
     pub(super) fn on<const N: usize>(
         &self,
         tables: [WorkingTable; N],
-        sql: impl FnOnce([&OwnTable; N]) -> String,
+        sql: impl FnOnce([&Table; N]) -> String,
     ) -> Result<Statement> {
         let tables = self.open(tables)?;
         Ok(on(tables.each_ref(), sql(tables.each_ref())))

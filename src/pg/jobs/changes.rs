@@ -8,27 +8,27 @@
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{IntoDatum, PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 
-use super::registry::TriggerEntry;
 use super::remembered::{self, TriggerPlan};
-use crate::pg::procedure::catalog::owner_of;
+use super::statements::registry::TriggerEntry;
 use crate::pg::procedure::table::{OpenedTable, Table};
 use crate::pg::query::as_user::{as_user, without_sql_as};
 use crate::pg::query::by_oid::Inserter;
+use crate::pg::query::catalog::owner_of;
 use crate::pg::query::ids::RowIds;
 use crate::pg::query::relation::Relation;
 use crate::pg::query::transition::{TransitionRow, TransitionRows};
-use crate::pg::server::call::{FunctionCall, sql_function, varlena_bytes};
+use crate::pg::server::call::{FunctionCall, sql_functions, varlena_bytes};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::hash;
 
-sql_function! {
+sql_functions! {
     /// `neardup_changed()`: notes the ids of changed rows, as the owner of the watched table.
-    neardup_changed, pg_finfo_neardup_changed, within ItsCalls, |call| {
+    neardup_changed, within ItsCalls: |call| {
         note_changes(call)?;
         // A trigger returns a null pointer, not an SQL NULL.
         Ok(Datum::null())
-    }
+    };
 }
 
 /// The mark of a row that waits for a refresh.
@@ -233,15 +233,15 @@ unsafe fn size_of_value(value: Datum, of: Oid) -> usize {
     }
 }
 
-sql_function! {
+sql_functions! {
     /// `neardup_job_hash(content)`: returns a hash for detecting changes, which does not depend on
     /// the encoding of the database.
-    neardup_job_hash, pg_finfo_neardup_job_hash, within Arguments, |call| {
+    neardup_job_hash, within Arguments: |call| {
         let Some(content) = call.bytes(0) else { return Ok(call.give::<pgrx::Uuid>(None)) };
         let hash = match encoding::to_utf8(content)? {
             Some(content) => hash::hash_bytes_128(content.as_bytes()),
             None => hash::hash_bytes_128(content),
         };
         Ok(call.give(Some(pgrx::Uuid::from_bytes(hash.to_be_bytes()))))
-    }
+    };
 }

@@ -41,18 +41,11 @@ pub(super) fn works(relation: &Relation, called: Called) -> String {
             id_type.unwrap_or_default()
         )
     };
-    if relation.has_key_of_several() {
-        let keys: Option<Vec<String>> = relation.keys().map(|key| key.quoted().ok()).collect();
-        let document = relation.document_beside_key().and_then(|document| document.quoted().ok());
-        if let (Some(keys), Some(document)) = (keys, document) {
-            let temporary = if relation.is_temporary { "TEMP " } else { "" };
-            return format!(
-                "CREATE {temporary}VIEW one_key AS SELECT ({})::text AS id, {document} AS body FROM {}; {}",
-                keys.join(", "),
-                relation.shown,
-                call("one_key", &[("id_column", "id"), ("text_column", "body")], Some("text".to_owned()))
-            );
-        }
+    if relation.has_key_of_several()
+        && let Some(view) = relation.one_key_view(relation.is_temporary)
+    {
+        let columns = [("id_column", "id"), ("text_column", "body")];
+        return format!("{view} {}", call("one_key", &columns, Some("text".to_owned())));
     }
     let mut named = Vec::new();
     let Some((id, text)) = relation.likely_columns(None, None) else {

@@ -5,16 +5,18 @@
 
 use pgrx::pg_sys;
 
-use super::dependency;
 use super::hints::{in_the_way, not_now};
 use super::job::LockedRelation;
-use super::registry::JobEntry;
 use super::settings::Columns;
-use super::statements::definitions::{self, JobTable};
-use crate::pg::procedure::catalog::relation_named;
+use super::statements::definitions;
+use super::statements::dependency;
+use super::statements::registry::JobEntry;
+use super::tables::JobTable;
 use crate::pg::procedure::citus;
+use crate::pg::procedure::definition::Types;
 use crate::pg::procedure::statement::read_bool;
 use crate::pg::procedure::table::{OpenedTable, Table};
+use crate::pg::query::catalog::relation_named;
 use crate::pg::query::citus::is_spread;
 use crate::pg::query::names::{qualified_type, quote_identifier};
 use crate::pg::server::encoding::c_string;
@@ -73,10 +75,8 @@ pub(super) fn make(job: &LockedRelation, home: Home, id_type: pg_sys::Oid) -> Re
         return Err(in_the_way(&name));
     }
     let table = format!("{schema}.{}", quote_identifier(&name)?);
-    for statement in definitions::create(JobTable::Hashes, &table, &qualified_type(id_type), &relation.shown)
-    {
-        statement.run()?;
-    }
+    let types = Types { id: (&qualified_type(id_type), id_type), passages: false };
+    definitions::create(JobTable::Hashes, &table, &types, &relation.shown)?;
     let made = relation_named(&name, namespace)?;
     let open = |oid| Table::open(oid, pg_sys::RowExclusiveLock, |owner| owner == relation.owner);
     let Some(OpenedTable::Table(table)) = made.map(open).transpose()? else {

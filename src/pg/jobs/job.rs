@@ -5,16 +5,21 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys;
 
 use super::hints::{Called, works};
-use super::registry::Registry;
+use super::settings::{Columns, Settings};
 use super::statements::catalog;
+use super::statements::registry::Registry;
+use crate::jobs::state::Upkeep;
 use crate::pg::query::as_user::{Extension, acts_for};
 use crate::pg::query::relation::Relation;
+use crate::pg::request::{ClusteringArguments, Request};
 use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::{Result, SqlError};
+use neardup_core::methods::Update;
 
 /// The events that triggers report, used in the names of the triggers.
 ///
-/// TRUNCATE need not be among them: it changes the definition of the table ([`super::definition`]).
+/// TRUNCATE need not be among them: it changes the definition of the table
+/// ([`definition`](super::statements::definition)).
 pub(super) const EVENTS: [&str; 3] = ["insert", "update", "delete"];
 
 /// A locked relation with the data about its job.
@@ -63,5 +68,25 @@ impl LockedRelation {
         let message = format!("{} is not watched", self.relation.shown);
         SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message)
             .hint(works(&self.relation, Called::Watch))
+    }
+
+    /// Checks the arguments of a job, and returns the data that its pairs depend on, which follows
+    /// from its method, and the rule for its clusters. Runs as the owner of the relation.
+    pub(super) fn upkeep(
+        &self,
+        settings: &Settings,
+        columns: &Columns<'_>,
+    ) -> Result<(Upkeep, ClusteringArguments)> {
+        let request = Request::of_kept(&settings.join(self.relation.oid), columns.id_type())?;
+        let (clustering, largest) = (settings.clustering.as_deref(), settings.max_cluster_size);
+        let how = ClusteringArguments::new(clustering, largest, &request.example)?;
+        let upkeep = match request.method.update() {
+            // Clusters that are not made of pairs depend on all rows.
+            _ if how.grouping(&request).is_some() => Upkeep::Signatures,
+            Update::Sets(..) => Upkeep::Sets,
+            Update::Pairs => Upkeep::Pairs,
+            Update::Whole => Upkeep::Whole,
+        };
+        Ok((upkeep, how))
     }
 }

@@ -1,18 +1,25 @@
 //! The SQL for functions that anyone may call, under any search path: every name is qualified with
 //! its schema.
 
+use pgrx::pg_sys::{self, Datum};
+
+use super::tables::JobTables;
 use crate::jobs::step::RowSelection;
+use crate::pg::query::names::equality;
+use crate::pg::read::source::DocumentSource;
+use crate::pg::request::Request;
+use crate::pg::server::error::Result;
 
 /// Returns the condition that the key of a row is in a table of rows as they were seen. Citus
 /// evaluates the condition on the nodes that have the rows.
-pub(super) fn was_seen(hashes: &str, equals: &str, key: &str) -> String {
+fn was_seen(hashes: &str, equals: &str, key: &str) -> String {
     format!("{key} {equals} ANY (SELECT b.id FROM {hashes} AS b)")
 }
 
 /// Returns the condition that the key of a row is in the table of states, as the key of a row of
 /// the batch or of a known row. A separate query selects the ids, because Citus does not join its
 /// rows with a table in another place.
-pub(super) fn has_row(state: &str, rows: RowSelection, equals: &str, key: &str) -> String {
+fn has_row(state: &str, rows: RowSelection, equals: &str, key: &str) -> String {
     let marks = match rows {
         RowSelection::Batch => "b.change OPERATOR(pg_catalog.=) 0::pg_catalog.int2",
         RowSelection::Known => "b.change IS NULL",
@@ -45,4 +52,44 @@ pub(super) fn is_among(parts: Option<&[u32]>) -> String {
     let Some(parts) = parts else { return String::new() };
     let list: Vec<String> = parts.iter().map(u32::to_string).collect();
     format!(" AND part OPERATOR(pg_catalog.=) ANY ('{{{}}}'::pg_catalog.int4[])", list.join(","))
+}
+
+/// A condition on rows, relative to the alias `d`, and the table that the condition names.
+#[derive(Debug)]
+pub(super) struct Condition {
+    sql: String,
+    table: pg_sys::Oid,
+}
+
+impl Condition {
+    /// Makes the condition that a row of a request's documents is in the batch, or that it has been
+    /// seen.
+    pub(super) fn new(tables: &JobTables, rows: RowSelection, request: &Request) -> Result<Self> {
+        let (equals, key) = (equality(request.id_type)?, &request.left.key);
+        let seen = tables.hashes.as_ref().filter(|_| rows == RowSelection::Known);
+        Ok(match seen {
+            Some(hashes) => Self { sql: was_seen(&hashes.name, &equals, key), table: hashes.oid },
+            None => {
+                let state = &tables.state;
+                Self { sql: has_row(&state.name, rows, &equals, key), table: state.oid }
+            }
+        })
+    }
+
+    /// Restricts a source to the rows for which the condition holds.
+    pub(super) fn only(&self, source: &DocumentSource) -> DocumentSource {
+        source.only(&self.sql, &[], &[self.table])
+    }
+
+    /// Restricts a source to the rows for which this condition or the condition `further` holds. In
+    /// `further`, `$1` has the value `value`.
+    pub(super) fn or(
+        &self,
+        source: &DocumentSource,
+        further: &str,
+        type_: pg_sys::Oid,
+        value: Option<Datum>,
+    ) -> DocumentSource {
+        source.only(&format!("({further} OR {})", self.sql), &[(type_, value)], &[self.table])
+    }
 }

@@ -5,12 +5,12 @@ use pgrx::pg_sys::Datum;
 
 use super::hints::{anew, not_now};
 use super::job::LockedRelation;
-use super::registry::{JobEntry, LockedJob, Wait};
-use super::statements::names::Names;
-use super::steps::work::RefreshWork;
-use super::steps::{clusters, lists, pairs, registry, rows, tables};
-use super::tables::all::JobTables;
-use super::{definition, dependency, home, repeated, upkeep};
+use super::statements::registry::{BatchCounts, JobEntry, LockedJob, Wait};
+use super::statements::work::{Names, RefreshWork};
+use super::statements::{clusters, lists, pairs, rows, tables};
+use super::statements::{definition, dependency};
+use super::tables::JobTables;
+use super::{home, repeated};
 use crate::jobs::plan::plan;
 use crate::jobs::state::{self, JobFacts, Upkeep};
 use crate::jobs::step::RefreshStep;
@@ -20,16 +20,16 @@ use crate::pg::query::as_user::{as_user, set};
 use crate::pg::query::moment::Moment;
 use crate::pg::request::example::literal;
 use crate::pg::server::activity::Activity;
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 
-sql_function! {
+sql_functions! {
     /// `neardup_refresh_step(docs, started, batch_rows)`: does one batch of a refresh and returns
     /// what to do next.
-    neardup_refresh_step, pg_finfo_neardup_refresh_step, within ItsCalls, |call| {
+    neardup_refresh_step, within ItsCalls: |call| {
         let status = step(call)?;
         Ok(call.give(Some(status)))
-    }
+    };
 }
 
 /// Does one batch of a refresh. Returns `more` if there is more to do, `done` if there is not, and
@@ -85,7 +85,7 @@ fn begin<'a>(
     let ((upkeep, how), home, misplaced) = as_user(relation.owner, || {
         let home = home::find(job, &columns)?;
         let misplaced = home::is_left(job, home, tables.hashes.as_ref())?;
-        Ok((upkeep::check(job, &settings, &columns)?, home, misplaced))
+        Ok((job.upkeep(&settings, &columns)?, home, misplaced))
     })?;
     if upkeep == Upkeep::Sets && tables.lists.is_none() {
         return Err(not_now(format!("the job of {shown} has no table of lists"), anew(shown)));
@@ -140,10 +140,10 @@ impl Transaction for RefreshWork<'_> {
             RefreshStep::Done { more } => return Ok(Some(more)),
             RefreshStep::Retype => tables::retype(self),
             RefreshStep::Move => tables::move_hashes(self),
-            RefreshStep::TakeUnnoted => registry::take_unnoted(self),
-            RefreshStep::Look => registry::look(self),
-            RefreshStep::WriteEntry => registry::write_entry(self),
-            RefreshStep::Log { more } => registry::log(self, more),
+            RefreshStep::TakeUnnoted => take_unnoted(self),
+            RefreshStep::Look => look(self),
+            RefreshStep::WriteEntry => write_entry(self),
+            RefreshStep::Log { more } => log(self, more),
             // Rows whose changes were noted meanwhile wait for another batch.
             RefreshStep::EndBatch => as_owner(self, rows::end_batch),
             RefreshStep::Analyze => as_owner(self, tables::analyze),
@@ -229,4 +229,53 @@ fn at_moment<'a>(
         work.moment = Some(moment);
         done
     })
+}
+
+/// Removes the record that rows changed without a note by a trigger.
+fn take_unnoted(work: &mut RefreshWork<'_>) -> Result<()> {
+    work.state.unnoted = Some(work.job.registry.take_unnoted(work.job.relation.oid)?);
+    Ok(())
+}
+
+/// Takes the snapshot of the relation, and only then reads the noted changes and the definition of
+/// the relation. So every change in the snapshot is covered, and a later change may be noticed,
+/// too.
+fn look(work: &mut RefreshWork<'_>) -> Result<()> {
+    work.moment = Some(Moment::of_transaction());
+    let told = work.state.job.told && work.state.job.same_definition;
+    work.state.noted = Some(told && Moment::latest().during(|| is_still_told(work))?);
+    Ok(())
+}
+
+/// Reports whether triggers still see every change as they did when the transaction began, and no
+/// change was recorded without its id.
+fn is_still_told(work: &RefreshWork<'_>) -> Result<bool> {
+    let RefreshWork { job, settings, seen, .. } = work;
+    let same = definition::read(job)?.if_told(settings) == *seen;
+    Ok(same && !job.registry.is_unnoted(job.relation.oid)?)
+}
+
+/// Writes the new data about the relation into the registry. Also adds the dependencies, which a
+/// restored dump lacks.
+fn write_entry(work: &mut RefreshWork<'_>) -> Result<()> {
+    let docs = work.job.relation.oid;
+    let tables = &work.names.tables;
+    tables.all().for_each(|table| dependency::depend(table.oid, docs));
+    tables.hashes.iter().for_each(|hashes| dependency::depend_with_shards(hashes.oid, docs));
+    work.entry.settings = Ok(work.settings.clone());
+    if work.state.job.first {
+        work.entry.seen = work.seen.take();
+    }
+    work.job.registry.put(docs, work.entry)
+}
+
+/// Logs the batch.
+fn log(work: &mut RefreshWork<'_>, more: bool) -> Result<()> {
+    let counts = BatchCounts {
+        rows: work.state.rows.unwrap_or_default(),
+        removed: work.state.removed.unwrap_or_default().pairs,
+        added: work.state.found.unwrap_or_default().pairs,
+        waiting: work.waiting,
+    };
+    work.job.registry.log(&work.job.extension, work.job.relation.oid, work.started, more, counts)
 }

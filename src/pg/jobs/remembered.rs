@@ -11,7 +11,7 @@ use std::cell::{Cell, RefCell};
 
 use pgrx::pg_sys::{self, Datum, Oid, SysCacheIdentifier};
 
-use super::registry::{Registry, TriggerEntry};
+use super::statements::registry::{Registry, TriggerEntry};
 use crate::pg::query::as_user::Extension;
 use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::Result;

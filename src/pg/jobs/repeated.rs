@@ -4,7 +4,7 @@
 
 use pgrx::PgSqlErrorCode;
 
-use super::statements::names::Names;
+use super::statements::work::Names;
 use crate::pg::request::example::literal;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::SqlError;

@@ -18,7 +18,7 @@ use crate::pg::server::error::{Result, SqlError};
 /// The arguments of `neardup_watch`, completed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Settings {
+pub(crate) struct Settings {
     /// The minimum similarity of a pair.
     pub threshold: Option<f64>,
     /// Options of the method.
@@ -52,7 +52,7 @@ pub(super) struct Settings {
 /// The way to detect changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Detect {
+pub(crate) enum Detect {
     /// Triggers note changes.
     Triggers,
     /// Each refresh compares all rows with the stored data about them.

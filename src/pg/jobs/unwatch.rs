@@ -1,28 +1,28 @@
 //! Ends a job. This always works for the owner of the relation, even if the job's tables, triggers
 //! and settings are missing or were changed.
 
-use pgrx::pg_sys::panic::ErrorReport;
+use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum, Oid};
-use pgrx::{PgLogLevel, PgSqlErrorCode};
 
-use super::dependency;
 use super::job::{EVENTS, LockedRelation};
-use super::registry::{LockedJob, Wait};
 use super::statements::definitions;
+use super::statements::dependency;
+use super::statements::registry::{LockedJob, Wait};
+use crate::pg::procedure::definition::drop_tables;
 use crate::pg::procedure::table::{OpenedTable, Table};
 use crate::pg::query::as_user::{acts_for, as_user};
 use crate::pg::query::names::name_of;
 use crate::pg::query::subtransaction::apart;
-use crate::pg::server::call::sql_function;
-use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::call::sql_functions;
+use crate::pg::server::error::{Result, SqlError, tell};
 
-sql_function! {
+sql_functions! {
     /// `neardup_unwatch(docs, keep_results)`: ends a job.
-    neardup_unwatch, pg_finfo_neardup_unwatch, within ItsCalls, |call| {
+    neardup_unwatch, within ItsCalls: |call| {
         let job = LockedRelation::from_call(call, "neardup_unwatch")?;
         job.unwatch(call.get::<bool>(1).unwrap_or(false))?;
         Ok(Datum::from(0))
-    }
+    };
 }
 
 impl LockedRelation {
@@ -54,7 +54,7 @@ impl LockedRelation {
     fn drop_triggers(&self) -> Result<()> {
         for event in EVENTS {
             if self.has_trigger(event)? {
-                definitions::drop_trigger(&self.relation.qualified, event).run()?;
+                definitions::drop_trigger(&self.relation.qualified, event)?;
             }
         }
         Ok(())
@@ -92,8 +92,8 @@ impl LockedRelation {
 
 /// Drops a table. Returns false if another object depends on it, such as a view or a foreign key.
 pub(super) fn drop_alone(table: &str) -> Result<bool> {
-    match apart(|| definitions::drop(&[table.to_owned()]).run()) {
-        Ok(_) => Ok(true),
+    match apart(|| drop_tables([table])) {
+        Ok(()) => Ok(true),
         // SAFETY: an error that was copied from the server.
         Err(SqlError::Server(error)) if unsafe { (*error).sqlerrcode } == DEPENDENT as i32 => Ok(false),
         Err(error) => Err(error),
@@ -113,14 +113,6 @@ struct Left {
 impl Left {
     /// Tells the caller which tables are left.
     fn tell(&self) {
-        let tell = |message: String, hint: Option<String>| {
-            let report = ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "neardup");
-            let report = match hint {
-                Some(hint) => report.set_hint(hint),
-                None => report,
-            };
-            report.report(PgLogLevel::NOTICE);
-        };
         if !self.of_others.is_empty() {
             let names = self.of_others.join(", ");
             tell(

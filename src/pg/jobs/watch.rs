@@ -1,36 +1,37 @@
 //! Sets up a job: its tables next to the relation, and triggers if these see every change.
 
-use pgrx::pg_sys::panic::ErrorReport;
+use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum, Oid};
-use pgrx::{PgLogLevel, PgSqlErrorCode};
 
 use super::hints::{Called, in_the_way, not_now, works};
 use super::job::{EVENTS, LockedRelation};
-use super::registry::JobEntry;
 use super::settings::{Columns, Detect, Settings};
 use super::statements::catalog;
-use super::statements::definitions::{self, JobTable};
+use super::statements::definitions;
+use super::statements::registry::JobEntry;
+use super::statements::{definition, dependency};
+use super::tables::JobTable;
 use super::unwatch::drop_alone;
-use super::{definition, dependency, upkeep};
 use crate::jobs::state::Upkeep;
-use crate::pg::procedure::catalog::relation_named;
+use crate::pg::procedure::definition::Types;
 use crate::pg::procedure::table::{OpenedTable, Table, may_create_in};
 use crate::pg::query::as_user::as_user;
+use crate::pg::query::catalog::relation_named;
 use crate::pg::query::column::UserColumn;
 use crate::pg::query::names::{qualified_type, quote_identifier};
 use crate::pg::query::relation::Relation;
 use crate::pg::request::example::literal;
-use crate::pg::server::call::sql_function;
+use crate::pg::server::call::sql_functions;
 use crate::pg::server::encoding::{self, c_string};
-use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::error::{Result, SqlError, tell};
 
-sql_function! {
+sql_functions! {
     /// `neardup_watch(docs, threshold, options, …)`: sets up a job.
-    neardup_watch, pg_finfo_neardup_watch, within ItsCalls, |call| {
+    neardup_watch, within ItsCalls: |call| {
         let job = LockedRelation::from_call(call, "neardup_watch")?;
         job.watch(Settings::of_arguments(call)?)?;
         Ok(Datum::from(0))
-    }
+    };
 }
 
 impl LockedRelation {
@@ -78,7 +79,7 @@ impl LockedRelation {
             if relation.is_view {
                 catalog::read_a_row(relation.oid, &relation.qualified, &columns)?.row([pg_sys::INT4OID])?;
             }
-            let has_lists = upkeep::check(self, &settings, &columns)?.0 == Upkeep::Sets;
+            let has_lists = self.upkeep(&settings, &columns)?.0 == Upkeep::Sets;
             if there.iter().any(Option::is_some) {
                 self.take_over(&names, &there, in_use.contains(&true))?;
             }
@@ -176,15 +177,14 @@ impl LockedRelation {
         let namespace = unsafe { pg_sys::get_rel_namespace(self.relation.oid) };
         // SAFETY: the schema of a relation has a name.
         let schema = quote_identifier(&unsafe { c_string(pg_sys::get_namespace_name(namespace)) })?;
-        let id = qualified_type(columns.id.base_type);
+        let of_ids = columns.id.base_type;
+        let types = Types { id: (&qualified_type(of_ids), of_ids), passages: false };
         for (kind, name) in JobTable::ALL.into_iter().zip(names) {
             if kind == JobTable::Lists && !has_lists {
                 continue;
             }
             let table = format!("{schema}.{}", quote_identifier(name)?);
-            for statement in definitions::create(kind, &table, &id, &self.relation.shown) {
-                statement.run()?;
-            }
+            definitions::create(kind, &table, &types, &self.relation.shown)?;
         }
         Ok(())
     }
@@ -219,8 +219,7 @@ impl LockedRelation {
             "the tables of a job of {} that is not known here are made anew: the next refresh compares all rows",
             relation.shown
         );
-        ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "neardup")
-            .report(PgLogLevel::NOTICE);
+        tell(message, None);
         Ok(())
     }
 
@@ -245,11 +244,9 @@ impl LockedRelation {
         for event in EVENTS {
             // Such a trigger was left behind by a job that the registry no longer knows.
             if self.has_trigger(event)? {
-                definitions::drop_trigger(docs, event).run()?;
+                definitions::drop_trigger(docs, event)?;
             }
-            for statement in definitions::create_trigger(docs, event) {
-                statement.run()?;
-            }
+            definitions::create_trigger(docs, event)?;
         }
         Ok(())
     }

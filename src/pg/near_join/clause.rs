@@ -3,12 +3,13 @@
 use pgrx::{PgList, pg_sys};
 
 use super::join_kind::JoinKind;
+use crate::pg::query::nodes::{constant, placeholder_document};
 use crate::pg::query::ours::symbol;
-use crate::pg::query::placeholder::placeholder_document;
 use crate::pg::server::call::varlena_bytes;
 
 /// The functions of the operators whose left argument is the value of a row.
-const IN_BALL: [&[u8]; 3] = [b"neardup_text_in_ball", b"neardup_lexemes_in_ball", b"neardup_array_in_ball"];
+pub(super) const IN_BALL: [&[u8]; 3] =
+    [b"neardup_text_in_ball", b"neardup_lexemes_in_ball", b"neardup_array_in_ball"];
 /// The functions of the operators whose left argument is the ball.
 const CONTAINS: [&[u8]; 3] = [
     b"neardup_text_ball_contains",
@@ -195,11 +196,8 @@ unsafe fn is_of_sets_of_plain_text(ball: *mut pg_sys::FuncExpr) -> bool {
             let Some(node) = PgList::<pg_sys::Node>::from_pg((*ball).args).get_ptr(argument) else {
                 return false;
             };
-            if (*node).type_ != pg_sys::NodeTag::T_Const {
-                return false;
-            }
-            let node: *const pg_sys::Const = node.cast();
-            (*node).constisnull || varlena_bytes((*node).constvalue) != other
+            (*node).type_ == pg_sys::NodeTag::T_Const
+                && constant(node).is_none_or(|value| varlena_bytes(value) != other)
         }
     })
 }

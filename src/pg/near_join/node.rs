@@ -13,7 +13,7 @@ use super::work::JoinWork;
 use crate::pg::query::decode::ColumnContent;
 use crate::pg::server::error::{Result, catch};
 use crate::pg::server::guard::guard;
-use crate::pg::server::held::Held;
+use crate::pg::server::temp_file::Held;
 
 // These run user-defined code or initialize it; errors must be returned with all details.
 unsafe extern "C-unwind" {

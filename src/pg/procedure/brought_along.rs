@@ -4,10 +4,10 @@
 
 use pgrx::pg_sys::{self, Datum, Oid};
 
-use super::catalog::role_name;
 use super::form::{IndexedRows, TableIndex, Trigger};
 use crate::pg::compat;
-use crate::pg::query::names::{function_owner, type_name};
+use crate::pg::query::catalog::{function_owner, role_name, type_row};
+use crate::pg::query::names::type_name;
 use crate::pg::query::ours::symbol;
 use crate::pg::server::encoding::c_string;
 
@@ -315,17 +315,7 @@ fn function_of_others(function: Oid, is_trusted: impl Fn(Oid) -> bool) -> Option
 
 /// Describes a type of a role that is not trusted, if values of the type run code.
 fn type_of_others(of: Oid, is_trusted: impl Fn(Oid) -> bool) -> Option<String> {
-    // SAFETY: any OID may be looked up; the row is read before it is released.
-    let (owner, kind) = unsafe {
-        let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::TYPEOID as i32, of.into());
-        if row.is_null() {
-            return None;
-        }
-        let form = &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_type>();
-        let found = (form.typowner, form.typtype.cast_unsigned());
-        pg_sys::ReleaseSysCache(row);
-        found
-    };
+    let (owner, kind) = type_row(of, |row| (row.typowner, row.typtype.cast_unsigned()))?;
     let is_plain = [pg_sys::TYPTYPE_BASE, pg_sys::TYPTYPE_ENUM, pg_sys::TYPTYPE_PSEUDO].contains(&kind);
     (!is_plain && !is_trusted(owner))
         .then(|| format!("type {} of {}", type_name(of), role_name(owner).unwrap_or_default()))

@@ -3,8 +3,8 @@
 
 use pgrx::pg_sys::{self, Oid};
 
-use super::catalog::role;
-use crate::pg::query::names::function_owner;
+use crate::pg::query::catalog::function_owner;
+use crate::pg::query::names::role;
 
 /// The form of a table, without its columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

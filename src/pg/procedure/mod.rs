@@ -6,13 +6,13 @@
 //! Sessions that share work take parts of it by a [`part_lock`](session_lock). A [`statement`] runs
 //! as the owner of the tables, with `pg_catalog` as the only schema in the search path; a [`table`]
 //! is found by its OID, and locked and checked at each use: it must have the [`form`] in which it
-//! was made, and nothing that runs code ([`brought_along`]). A statement writes rows that Rust code
-//! makes ([`rows`]). [`catalog`] looks up names and owners; [`citus`] asks how Citus distributes a
+//! was made by its [`definition`], and nothing that runs code ([`brought_along`]). A statement
+//! writes rows that Rust code makes ([`rows`]). [`citus`] asks how Citus distributes a
 //! relation, and distributes tables.
 
 pub(crate) mod brought_along;
-pub(crate) mod catalog;
 pub(crate) mod citus;
+pub(crate) mod definition;
 pub(crate) mod form;
 pub(crate) mod rows;
 pub(crate) mod session_lock;

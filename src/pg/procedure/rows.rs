@@ -12,9 +12,10 @@ use std::ptr;
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{PgSqlErrorCode, check_for_interrupts};
 
+use super::definition::{Column, Types};
 use super::table::Table;
 use crate::pg::query::as_user::INTERNAL;
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::RowStore;
 
@@ -73,7 +74,7 @@ impl Table {
 type Supply<'a> = dyn FnMut(FunctionCall, &mut RowStore) -> Result<()> + 'a;
 
 struct Supplier<'a> {
-    columns: &'a [Oid],
+    columns: &'a [(&'static str, Oid)],
     supply: &'a mut Supply<'a>,
 }
 
@@ -83,11 +84,25 @@ thread_local! {
     static SUPPLIER: Cell<*mut ()> = const { Cell::new(ptr::null_mut()) };
 }
 
-/// Runs `work`, in which one statement reads rows with columns of these types from `supply`, once.
+/// Rows that the library supplies.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Supplied<'a> {
+    /// The last argument of internal functions, with a leading comma.
+    pub internal: &'a str,
+    /// The argument of the call of `neardup_rows`, if it has one, as an SQL expression.
+    pub query: Option<&'a str>,
+    /// The types of the columns.
+    pub types: Types<'a>,
+    /// The columns.
+    pub columns: &'a [Column],
+}
+
+/// Runs `work`, in which one statement reads rows from `supply`, once: in its FROM clause, as the
+/// SQL expression that `work` gets.
 pub(crate) fn supplying<T>(
-    columns: &[Oid],
+    supplied: Supplied<'_>,
     supply: &mut Supply<'_>,
-    work: impl FnOnce() -> Result<T>,
+    work: impl FnOnce(&str) -> Result<T>,
 ) -> Result<T> {
     /// Restores the previous supplier, also after an error.
     struct Before(*mut ());
@@ -96,24 +111,20 @@ pub(crate) fn supplying<T>(
             SUPPLIER.set(self.0);
         }
     }
-    let mut supplier = Supplier { columns, supply };
+    let Supplied { internal, query, types, columns } = supplied;
+    let rows = format!(
+        "{INTERNAL}.neardup_rows(({})::pg_catalog.text{internal}) AS f({})",
+        query.unwrap_or("NULL"),
+        types.sql(columns)
+    );
+    let mut supplier = Supplier { columns: &types.oids(columns), supply };
     let _before = Before(SUPPLIER.replace(ptr::from_mut(&mut supplier).cast()));
-    work()
+    work(&rows)
 }
 
-/// Returns the SQL expression by which a FROM clause reads the supplied rows, with columns of these
-/// names and types. `query` is the argument of the call of `neardup_rows`, if it has one. The first
-/// parameter is the last argument of internal functions.
-pub(crate) fn supplied(internal: &str, query: Option<&str>, columns: &str) -> String {
-    format!(
-        "{INTERNAL}.neardup_rows(({})::pg_catalog.text{internal}) AS f({columns})",
-        query.unwrap_or("NULL")
-    )
-}
-
-sql_function! {
+sql_functions! {
     /// `neardup_rows(query)`: returns the rows that the library supplies to the statement.
-    neardup_rows, pg_finfo_neardup_rows, |call| {
+    neardup_rows: |call| {
         let supplier: *mut Supplier<'_> = SUPPLIER.replace(ptr::null_mut()).cast();
         // SAFETY: null, or set by `supplying`, which waits for the statement; nothing else borrows
         // it, because the caller takes it out of the cell.
@@ -122,8 +133,9 @@ sql_function! {
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
                 .hint("SELECT * FROM near_duplicates('docs', 0.8);"));
         };
-        let mut store = RowStore::expected(call, supplier.columns)?;
+        let types: Vec<Oid> = supplier.columns.iter().map(|&(_, of)| of).collect();
+        let mut store = RowStore::expected(call, &types)?;
         (supplier.supply)(call, &mut store)?;
         Ok(Datum::null())
-    }
+    };
 }

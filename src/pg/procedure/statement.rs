@@ -4,8 +4,8 @@
 //! A statement runs only inside [`as_user`](crate::pg::query::as_user::as_user), with `pg_catalog`
 //! as the only schema in which functions, operators and types are found. So the modules that make
 //! statements qualify only the names of relations and of our functions with a schema. Only
-//! [`citus`](super::citus) and the modules of `src/pg/jobs/statements` and `src/pg/into/statements`
-//! make statements.
+//! [`citus`](super::citus), [`definition`](super::definition) and the modules of
+//! `src/pg/jobs/statements` and `src/pg/into/statements` make statements.
 
 use std::borrow::Cow;
 use std::ffi::CStr;
@@ -14,12 +14,19 @@ use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{IntoDatum, PgSqlErrorCode};
 use serde::de::DeserializeOwned;
 
+use super::table::Table;
 use crate::pg::query::as_user::PATH;
 use crate::pg::query::{Done, Parameter, Query};
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::values;
+
+/// Makes a statement on tables that are open, which its text names.
+pub(crate) fn on<const N: usize>(tables: [&Table; N], sql: impl Into<String>) -> Statement {
+    let relations = tables.map(|table| table.oid).into();
+    Statement { sql: sql.into(), parameters: Vec::new(), relations }
+}
 
 /// A single statement.
 #[derive(Debug)]
@@ -40,10 +47,11 @@ impl Statement {
         Self { parameters: parameters.into(), ..self }
     }
 
-    /// Sets the relations that the statement must refer to, possibly among others. These relations
-    /// are locked, but their names may refer to other relations by now.
-    pub(crate) fn about(self, relations: impl Into<Vec<Oid>>) -> Self {
-        Self { relations: relations.into(), ..self }
+    /// Adds relations that the statement must refer to, possibly among others. These relations are
+    /// locked, but their names may refer to other relations by now.
+    pub(crate) fn about(mut self, relations: impl IntoIterator<Item = Oid>) -> Self {
+        self.relations.extend(relations);
+        self
     }
 
     fn done<const N: usize>(&self, types: [Oid; N]) -> Result<Done<N>> {

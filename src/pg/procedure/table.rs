@@ -9,13 +9,14 @@
 //! the procedure made it. Until then no statement names it.
 
 use std::ffi::CStr;
+use std::fmt::{Display, Formatter, Result as Formatted};
 
 use pgrx::pg_sys::{self, Oid};
 
 use super::brought_along::{self, Brought};
-use super::catalog::owner_of;
 use super::form::{TableForm, TableIndex};
 use crate::pg::compat;
+use crate::pg::query::catalog::owner_of;
 use crate::pg::query::names::name_of;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::Result;
@@ -42,6 +43,12 @@ pub(crate) struct Table {
     has_gaps: bool,
     /// What else it has.
     brought: Brought,
+}
+
+impl Display for Table {
+    fn fmt(&self, to: &mut Formatter<'_>) -> Formatted {
+        to.write_str(&self.name)
+    }
 }
 
 /// A column of a table.

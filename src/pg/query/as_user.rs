@@ -131,13 +131,9 @@ const RESTRICTED: i32 = (pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY
 /// by an unqualified name. The work cannot switch to another user. After an error the server itself
 /// restores the previous user.
 pub(crate) fn as_user<T>(user: pg_sys::Oid, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let mut before = pg_sys::InvalidOid;
-    let mut context = 0;
     // SAFETY: the server does the same to run maintenance commands as a table's owner: the settings
     // are changed on a separate nesting level, which is rolled back at the end.
-    unsafe {
-        pg_sys::GetUserIdAndSecContext(&raw mut before, &raw mut context);
-        pg_sys::SetUserIdAndSecContext(user, context | RESTRICTED);
+    without_sql_as(user, || unsafe {
         let level = pg_sys::NewGUCNestLevel();
         // Ids of any type are also stored as texts, which must be readable under all settings.
         for (name, value) in [
@@ -154,9 +150,8 @@ pub(crate) fn as_user<T>(user: pg_sys::Oid, work: impl FnOnce() -> Result<T>) ->
         }
         let result = work();
         pg_sys::AtEOXact_GUC(false, level);
-        pg_sys::SetUserIdAndSecContext(before, context);
         result
-    }
+    })
 }
 
 /// Runs work as `user`. The work cannot switch to another user, and must not read or run SQL text,

@@ -199,18 +199,9 @@ impl RowIds {
         Ok(order)
     }
 
-    /// Returns the place of each row in an order from [`RowIds::in_order`].
-    pub(crate) fn places(order: &[u32]) -> Result<Vec<u32>> {
-        let mut places = memory::filled(0, order.len(), DOING)?;
-        // Row numbers have 32 bits.
-        order.iter().zip(0..).for_each(|(&row, place)| places[row as usize] = place);
-        Ok(places)
-    }
-
-    /// Numbers the distinct ids in their order. Returns the number of the id of each row, and for
-    /// each number one row with this id.
-    pub(crate) fn numbered(&mut self, executor: &dyn Executor) -> Result<(Vec<u32>, Vec<u32>)> {
-        if let Self::Values(values) = self {
+    /// Numbers the distinct ids in their order. Returns them, and the number of the id of each row.
+    pub(crate) fn numbered(mut self, executor: &dyn Executor) -> Result<(OrderedIds, Vec<u32>)> {
+        if let Self::Values(values) = &mut self {
             values.sort()?;
         }
         let order = self.in_order(executor)?;
@@ -222,7 +213,7 @@ impl RowIds {
             }
             numbers[row as usize] = rows.len() as u32 - 1;
         }
-        Ok((numbers, rows))
+        Ok((OrderedIds { ids: self, order: rows }, numbers))
     }
 
     /// Compares two ids of this type.
@@ -254,6 +245,48 @@ impl RowIds {
                 Self::Values(values) => values.compare(values.datum(row as usize), id),
             })
             .ok()
+    }
+}
+
+/// Ids with their order, such as those of the vertices of a graph.
+pub(crate) struct OrderedIds {
+    /// The ids by row.
+    pub ids: RowIds,
+    /// The rows in the order of their ids.
+    pub order: Vec<u32>,
+}
+
+impl OrderedIds {
+    /// Puts the rows of ids in order, as [`RowIds::in_order`] does.
+    pub(crate) fn new(ids: RowIds, executor: &dyn Executor) -> Result<Self> {
+        Ok(Self { order: ids.in_order(executor)?, ids })
+    }
+
+    /// Returns the number of rows.
+    pub(crate) fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Returns the id at a place of the order as a value, valid as long as `self` lives.
+    pub(crate) fn at(&self, place: u32) -> Option<Datum> {
+        Some(self.ids.datum(self.order[place as usize]))
+    }
+
+    /// Returns the place of each row in the order.
+    pub(crate) fn places(&self) -> Result<Vec<u32>> {
+        let mut places = memory::filled(0, self.order.len(), DOING)?;
+        // Row numbers have 32 bits.
+        self.order.iter().zip(0..).for_each(|(&row, place)| places[row as usize] = place);
+        Ok(places)
+    }
+
+    /// Returns the place of an id in the order, or `None` if no row has the id.
+    ///
+    /// # Safety
+    /// `id` is a datum of the type that [`RowIds::new`] was given.
+    pub(crate) unsafe fn find(&self, id: Datum) -> Option<usize> {
+        // SAFETY: the caller's promise.
+        unsafe { self.ids.find(&self.order, id) }
     }
 }
 

@@ -4,6 +4,7 @@
 
 pub(super) mod as_user;
 pub(super) mod by_oid;
+pub(super) mod catalog;
 pub(super) mod citus;
 pub(super) mod column;
 mod columns;
@@ -13,8 +14,8 @@ mod id_values;
 pub(super) mod ids;
 pub(super) mod moment;
 pub(super) mod names;
+pub(super) mod nodes;
 pub(super) mod ours;
-pub(super) mod placeholder;
 mod prepared;
 pub(super) mod relation;
 pub(super) mod row_key;

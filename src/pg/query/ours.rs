@@ -5,6 +5,7 @@
 
 use pgrx::pg_sys::{self, Oid};
 
+use super::catalog::type_row;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::encoding::c_string;
 
@@ -19,18 +20,13 @@ pub(crate) fn is_function_of(extension: Oid, function: Oid) -> bool {
 /// passed by reference, which is read by this library's function, and is a member of this
 /// extension.
 pub(crate) fn is_type(of: Oid, name: &str) -> bool {
-    // SAFETY: any OID may be looked up; the row is read before it is released. The name of an
-    // extension is null or a C string.
+    let found = type_row(of, |row| {
+        let is_base = row.typtype.cast_unsigned() == pg_sys::TYPTYPE_BASE;
+        (is_base && row.typlen == -1 && !row.typbyval, row.typinput)
+    });
+    let Some((is_shaped, input)) = found else { return false };
+    // SAFETY: any OID may be looked up. The name of an extension is null or a C string.
     unsafe {
-        let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::TYPEOID as i32, of.into());
-        if row.is_null() {
-            return false;
-        }
-        let form = &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_type>();
-        let kind = form.typtype.cast_unsigned();
-        let is_shaped = kind == pg_sys::TYPTYPE_BASE && form.typlen == -1 && !form.typbyval;
-        let input = form.typinput;
-        pg_sys::ReleaseSysCache(row);
         let extension = pg_sys::getExtensionOfObject(pg_sys::TypeRelationId, of);
         let of_extension = pg_sys::get_extension_name(extension);
         is_shaped

@@ -185,13 +185,25 @@ impl Relation {
         self.primary_key.len() > 1
     }
 
+    /// Returns the statement that makes a view with one id of a key of several columns, or `None`
+    /// if there is no document beside the key.
+    pub(crate) fn one_key_view(&self, is_temporary: bool) -> Option<String> {
+        let keys: Option<Vec<String>> = self.keys().map(|key| key.quoted().ok()).collect();
+        let (keys, document) = (keys?.join(", "), self.document_beside_key()?.quoted().ok()?);
+        let temporary = if is_temporary { "TEMP " } else { "" };
+        Some(format!(
+            "CREATE {temporary}VIEW one_key AS SELECT ({keys})::text AS id, {document} AS body FROM {};",
+            self.shown
+        ))
+    }
+
     /// Lists the columns of the primary key.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &UserColumn> {
         self.primary_key.iter().filter_map(|&number| self.numbered(number))
     }
 
     /// Returns a text column that is not in the primary key, for hints.
-    pub(crate) fn document_beside_key(&self) -> Option<&UserColumn> {
+    fn document_beside_key(&self) -> Option<&UserColumn> {
         let texts = || {
             let columns = self.columns.iter();
             columns.filter(|column| column.is_text() && !self.primary_key.contains(&column.number))

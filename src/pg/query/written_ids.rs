@@ -8,6 +8,7 @@ use super::prepared::Parameter;
 use super::subtransaction::attempt;
 use crate::pg::server::encoding::to_server;
 use crate::pg::server::error::{Result, catch};
+use crate::pg::server::values::array_of;
 use neardup_core::memory;
 
 const DOING: &str = "reading ids";
@@ -82,12 +83,7 @@ impl RowIds {
             if array_type == pg_sys::InvalidOid {
                 return Ok(None);
             }
-            let (mut length, mut by_value, mut align) = (0, false, 0);
-            pg_sys::get_typlenbyvalalign(type_oid, &raw mut length, &raw mut by_value, &raw mut align);
-            let (length, count) = (i32::from(length), values.len() as i32);
-            let array =
-                pg_sys::construct_array(values.as_mut_ptr(), count, type_oid, length, by_value, align);
-            Ok(Some((array_type, Some(Datum::from(array)))))
+            Ok(Some((array_type, Some(array_of(type_oid, &mut values)?))))
         }
     }
 }

@@ -1,11 +1,14 @@
 //! The documents of one or two tables of the server, in the form that a method reads.
 
+use std::time::Instant;
+
 use pgrx::pg_sys;
 
-use super::ranks::read_ranks;
 use super::sites::ReadSites;
 use super::source::DocumentSource;
 use super::stream::DocumentStream;
+use crate::pg::query::Query;
+use crate::pg::query::cursor::OpenCursor;
 use crate::pg::query::ids::RowIds;
 use crate::pg::server::activity::Reporter;
 use crate::pg::server::allocator;
@@ -13,11 +16,12 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::{BackendExecutor, begin_count, interrupt_pending};
 use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
+use crate::pg::server::values::value;
 use neardup_core::error::{Error, Result as CoreResult};
 use neardup_core::executor::Executor;
 use neardup_core::features::source_document::SourceDocument;
 use neardup_core::memory;
-use neardup_core::methods::account::Account;
+use neardup_core::methods::account::{Account, milliseconds};
 use neardup_core::methods::documents::{Documents, Progress as Told, Side};
 use neardup_core::methods::reading::Reading;
 use neardup_core::methods::sites::Sites;
@@ -251,6 +255,18 @@ impl<'a> ServerReading<'a> {
         }
     }
 
+    /// Works with all documents, and ends the reading: the rest of the time is what the account
+    /// says of the preparation.
+    pub(crate) fn prepare<T, E: Into<SqlError>>(
+        mut self,
+        work: impl FnOnce(&mut Reading<'_>) -> std::result::Result<T, E>,
+    ) -> Result<(T, Finished, Account)> {
+        let began = Instant::now();
+        let (made, mut account) = self.run(work)?;
+        account.phases[1] = milliseconds(began) - account.phases[0];
+        Ok((made, self.finish(), account))
+    }
+
     /// Returns the ids of the only or left table, once it is read.
     pub(crate) fn left(&self) -> &RowIds {
         &self.tables.ids[Side::Left as usize]
@@ -268,4 +284,27 @@ impl<'a> ServerReading<'a> {
             progress: self.progress,
         }
     }
+}
+
+/// Reads the ranks of rows from the query `sql` on `source`, which returns ids and ranks. `order`
+/// lists the rows in the order of their ids, and `best` receives the ranks in the same order.
+pub(crate) fn read_ranks(
+    sql: &str,
+    source: &DocumentSource,
+    ids: &RowIds,
+    order: &[u32],
+    best: &mut [i64],
+) -> Result<()> {
+    const ROWS_A_FETCH: usize = 1 << 10;
+    let query = Query { relations: &[source.oid], ..Query::new(sql) };
+    OpenCursor::open(&query, [ids.type_oid(), pg_sys::INT8OID])?.for_each(ROWS_A_FETCH, |[id, rank]| {
+        let (Some(id), Some(rank)) = (id, rank) else { return Ok(()) };
+        // SAFETY: the cursor checked that ids are of their type, and ranks bigint.
+        unsafe {
+            if let Some(vertex) = ids.find(order, id) {
+                best[vertex] = value(rank).unwrap_or(i64::MAX);
+            }
+        }
+        Ok(())
+    })
 }

@@ -7,6 +7,7 @@
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{IntoDatum, direct_function_call};
 
+use crate::pg::query::catalog::class;
 use crate::pg::query::cursor::OpenCursor;
 
 /// The bytes of a row that are not in its values: its header, its pointer, and its id.
@@ -65,24 +66,9 @@ impl TableSizes {
                 let bytes: Option<i64> =
                     unsafe { direct_function_call(pg_sys::pg_table_size, &[relation.into_datum()]) };
                 self.bytes += bytes.unwrap_or_default() as f64;
-                self.are_analysed &= rows(relation) >= 0.0;
+                self.are_analysed &= class(relation, |row| row.reltuples).is_some_and(|rows| rows >= 0.0);
             }
             _ => self.are_here = false,
         }
-    }
-}
-
-/// Returns the number of rows that the last ANALYZE or VACUUM of a table found, or -1.
-fn rows(table: pg_sys::Oid) -> f32 {
-    // SAFETY: any OID may be looked up; the row is read before it is released.
-    unsafe {
-        let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::RELOID as i32, table.into());
-        if row.is_null() {
-            return -1.0;
-        }
-        let class: *const pg_sys::FormData_pg_class = pg_sys::GETSTRUCT(row).cast();
-        let rows = (*class).reltuples;
-        pg_sys::ReleaseSysCache(row);
-        rows
     }
 }

@@ -1,11 +1,9 @@
 //! Reads documents and pairs from the server: through a cursor, in batches for the workers.
 
-mod carried;
 pub(crate) mod documents;
 mod expected;
 pub(crate) mod packed;
 pub(crate) mod pairs;
-pub(crate) mod ranks;
 pub(crate) mod sample;
 mod sites;
 pub(crate) mod source;

@@ -6,7 +6,7 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 
 use crate::pg::query::Query;
 use crate::pg::query::cursor::OpenCursor;
-use crate::pg::query::ids::{self, RowIds, becomes, is_cast_implicitly};
+use crate::pg::query::ids::{self, OrderedIds, RowIds, becomes, is_cast_implicitly};
 use crate::pg::query::names::{is_path_bare, literal, qualified_type, type_name};
 use crate::pg::query::relation::Relation;
 use crate::pg::server::call::FunctionCall;
@@ -29,12 +29,10 @@ const ROWS_A_FETCH: usize = 1 << 10;
 /// The hint for a query whose names are not found because the search path has no schema of a user.
 const BARE: &CStr = c"The search path has no schema here, as in a restore or, from PostgreSQL 17 on, where a materialized view is filled: name tables and functions with their schemas in the query, or give a relation of pairs, as in 'docs_pairs'::regclass.";
 
-/// Pairs as a graph. The vertices are the distinct ids, in the order of the ids.
+/// Pairs as a graph.
 pub(crate) struct PairGraph<'f> {
-    /// The ids of all pairs.
-    pub ids: RowIds,
-    /// A place in `ids` for each vertex.
-    pub places: Vec<u32>,
+    /// The vertices: distinct ids, in their order.
+    pub vertices: OrderedIds,
     /// The pairs.
     pub graph: Graph<'f>,
     /// The executor that provides the threads.
@@ -121,13 +119,13 @@ impl<'f> PairGraph<'f> {
             // SAFETY: as above.
             unsafe { ids.push(left).and_then(|()| ids.push(right)) }
         })?;
-        let (numbers, places) = ids.numbered(&executor)?;
+        let (vertices, numbers) = ids.numbered(&executor)?;
         let mut edges = Edges::new(files, settings::memory() / 4);
         for (pair, &similarity) in numbers.chunks_exact(2).zip(&similarities) {
             edges.push(Edge::new(pair[0], pair[1], similarity))?;
         }
-        let graph = Graph::new(edges.distinct(&executor)?, places.len());
-        Ok(Self { ids, places, graph, executor })
+        let graph = Graph::new(edges.distinct(&executor)?, vertices.len());
+        Ok(Self { vertices, graph, executor })
     }
 
     /// Returns the clusters of the pairs.
@@ -140,7 +138,7 @@ impl<'f> PairGraph<'f> {
         let mut edges = Edges::new(files, settings::memory() / 4);
         let copy = |edge: Edge| if edge.similarity >= threshold { edges.push(edge) } else { Ok(()) };
         self.graph.edges.for_each(&self.executor, copy)?;
-        Ok(Graph::new(edges, self.places.len()))
+        Ok(Graph::new(edges, self.vertices.len()))
     }
 }
 

@@ -1,8 +1,6 @@
 //! A sample of the documents of a source. A hash of the ids chooses its rows, so the sample does
 //! not depend on the order of the rows, and views and foreign tables can be sampled, too.
 
-use std::num::NonZeroU64;
-
 use pgrx::{FromDatum, IntoDatum, pg_sys};
 
 use super::source::DocumentSource;
@@ -35,11 +33,11 @@ pub(crate) enum Hash {
 impl CallSample {
     /// Decides on the sample of a source: `asked` documents on average, or the hundredth part, at
     /// least 25,000 and at most 100,000 documents. It counts the rows of the source.
-    pub(crate) fn new(source: &DocumentSource, asked: Option<NonZeroU64>) -> Result<Self> {
+    pub(crate) fn new(source: &DocumentSource, asked: Option<u64>) -> Result<Self> {
         const LEAST: u64 = 25_000;
         const MOST: u64 = 100_000;
         let documents = count(source, None)?;
-        let wanted = asked.map_or((documents / 100).clamp(LEAST, MOST), NonZeroU64::get);
+        let wanted = asked.unwrap_or((documents / 100).clamp(LEAST, MOST));
         Ok(Self { documents, below: 1 << HASH_BITS, by: Hash::OfText }.at_most(wanted))
     }
 

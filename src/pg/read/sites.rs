@@ -51,8 +51,8 @@ impl ReadSites {
 
     /// Unites the sites whose values are equal, after the last row.
     pub(super) fn end(&mut self, executor: &dyn Executor) -> Result<()> {
-        if let Some(mut values) = self.values.take() {
-            self.sites.unite(&values.numbered(executor)?.0);
+        if let Some(values) = self.values.take() {
+            self.sites.unite(&values.numbered(executor)?.1);
         }
         Ok(())
     }

@@ -90,6 +90,20 @@ pub(crate) struct ColumnRequest<'a> {
 }
 
 impl DocumentSource {
+    /// Returns the SQL expression for the document of a row, which is the text of a page if
+    /// documents are pages; `None` for sketches. `schema` is that of the extension.
+    pub(crate) fn text_or_tokens(&self, schema: &str) -> Option<String> {
+        let document = &self.document;
+        match (self.kind, self.are_pages) {
+            (ColumnContent::Sketches(..), _) => None,
+            (ColumnContent::Text, true) => {
+                let url = self.url.as_ref().map_or(NONE, |[url, _]| url);
+                Some(format!("{schema}.html_text({document}, {url})"))
+            }
+            _ => Some(document.clone()),
+        }
+    }
+
     /// Makes the query for the documents of a relation.
     pub(crate) fn new(relation: &Relation, asked: ColumnRequest<'_>) -> Result<Self> {
         let ColumnRequest { id, id_argument, id_type, text, tsearch, normalize, site, pages } = asked;

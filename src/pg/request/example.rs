@@ -3,6 +3,9 @@
 
 use std::fmt;
 
+use crate::pg::query::column::UserColumn;
+use crate::pg::query::relation::Relation;
+use crate::pg::server::error::Result;
 use neardup_core::compare::edit_distance;
 use neardup_core::executor::Stop;
 use neardup_core::runs::RunParameters;
@@ -92,6 +95,18 @@ impl fmt::Display for Example {
         }
         write!(f, ")")
     }
+}
+
+/// Returns the column of a relation that an argument names. The hint of an error shows a call and
+/// all columns.
+pub(crate) fn named<'a>(
+    relation: &'a Relation,
+    name: &str,
+    argument: &str,
+    example: &Example,
+) -> Result<&'a UserColumn> {
+    let hint = || format!("{} Columns: {}.", such_as(example), relation.column_names());
+    relation.named(name, argument).map_err(|error| error.hint(hint()))
 }
 
 /// Returns the hint that shows a call which works.

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::example::{Example, literal, such_as};
-use super::options::{self, Bound, ColumnName, LISTED, Options, WholeNumber, whole};
+use super::options::{self, Bound, ColumnName, LISTED, Options, WholeNumber, read_by, whole};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::error::Result as CoreResult;
 use neardup_core::features::imatch::IdfRange;
@@ -40,28 +40,21 @@ pub(super) struct SpotOptions {
 
 impl Options for SpotOptions {}
 
-/// Antecedents: a number of frequent words, or a list.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(try_from = "Value")]
-struct AntecedentWords(Antecedents);
-
-impl TryFrom<Value> for AntecedentWords {
-    type Error = &'static str;
-
-    fn try_from(value: Value) -> std::result::Result<Self, &'static str> {
-        Ok(Self(match value {
-            Value::Array(words) => {
-                let words: Option<Vec<String>> =
-                    words.iter().map(|word| word.as_str().map(str::to_owned)).collect();
-                let words = words.ok_or("a number of words of at least 1, or a list of single words")?;
-                Antecedents::Listed(words)
-            }
-            number => {
-                let count = whole(&number).and_then(|count| u32::try_from(count).ok()).filter(|&n| n > 0);
-                Antecedents::Counted(count.ok_or("a whole number from 1 to 4294967295")?)
-            }
-        }))
-    }
+read_by! {
+    /// Antecedents: a number of frequent words, or a list.
+    AntecedentWords(Antecedents): |value| match value {
+        Value::Array(words) => {
+            let words: Option<Vec<String>> =
+                words.iter().map(|word| word.as_str().map(str::to_owned)).collect();
+            words
+                .map(Antecedents::Listed)
+                .ok_or("a number of words of at least 1, or a list of single words")
+        }
+        number => {
+            let count = whole(number).and_then(|count| u32::try_from(count).ok()).filter(|&n| n > 0);
+            count.map(Antecedents::Counted).ok_or("a whole number from 1 to 4294967295")
+        }
+    };
 }
 
 impl SpotOptions {

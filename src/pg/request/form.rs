@@ -94,9 +94,6 @@ pub(crate) struct FunctionForm {
     pub name: &'static str,
     /// All arguments, including the argument for the type of the ids.
     arguments: &'static [Argument],
-    /// Set if the function has an argument for the type of the ids. There are two functions with
-    /// the same name: one with and one without this argument.
-    pub is_typed: bool,
 }
 
 /// Declares functions, and the list of all functions.
@@ -104,7 +101,7 @@ macro_rules! forms {
     ($($form:ident = $name:literal [$($argument:ident),* $(,)?],)*) => {
         $(
             #[doc = concat!("`", $name, "`")]
-            pub(crate) const $form: FunctionForm = FunctionForm { name: $name, arguments: &[$($argument),*], is_typed: false };
+            pub(crate) const $form: FunctionForm = FunctionForm { name: $name, arguments: &[$($argument),*] };
         )*
 
         /// All functions, for the test.
@@ -167,28 +164,10 @@ forms! {
 }
 
 impl FunctionForm {
-    /// Returns the function with the same name that has an argument for the type of the ids.
-    #[must_use]
-    pub(crate) const fn typed(self) -> Self {
-        Self { is_typed: true, ..self }
-    }
-
-    /// Reports whether the function takes ids of any type and has no argument for their type,
-    /// because it returns no ids.
-    pub(crate) const fn takes_any_id(self) -> bool {
-        let mut n = 0;
-        while n < self.arguments.len() {
-            if matches!(self.arguments[n], IdType) {
-                return false;
-            }
-            n += 1;
-        }
-        true
-    }
-
-    /// Lists the arguments in order.
-    pub(crate) fn arguments(self) -> impl Iterator<Item = Argument> {
-        self.arguments.iter().copied().filter(move |&argument| self.is_typed || argument != IdType)
+    /// Lists the arguments in order. A function with an argument for the type of the ids has a
+    /// second form without it, which is not typed.
+    pub(crate) fn arguments(self, is_typed: bool) -> impl Iterator<Item = Argument> {
+        self.arguments.iter().copied().filter(move |&argument| is_typed || argument != IdType)
     }
 
     /// Returns the arguments that are relations.
@@ -201,23 +180,19 @@ impl FunctionForm {
         self.arguments.contains(&argument)
     }
 
-    /// Returns the position of an argument, or `None` if the function does not have the argument.
-    fn place(self, argument: Argument) -> Option<usize> {
-        self.arguments().position(|here| here == argument)
+    /// Wraps arguments that do not come from a call, for ids of a type.
+    pub(crate) const fn with(self, kept: &KeptArguments, id_type: pg_sys::Oid) -> Named<'_> {
+        Named { values: ArgumentSource::Kept(kept, id_type), form: self, is_typed: false, method: None }
     }
 
-    /// Wraps arguments that do not come from a call.
-    pub(crate) const fn with(self, kept: &KeptArguments) -> Named<'_> {
-        Named { values: ArgumentSource::Kept(kept), form: self, method: None }
-    }
-
-    /// Wraps a call of the function.
+    /// Wraps a call of the function, in the form that has as many arguments.
     pub(crate) fn bind(self, call: FunctionCall) -> Named<'static> {
-        let (name, has, declared) = (self.name, self.arguments().count(), call.count());
-        if declared != has {
+        let (name, has, declared) = (self.name, self.arguments.len(), call.count());
+        let is_typed = self.has(IdType) && declared == has;
+        if declared != self.arguments(is_typed).count() {
             declared_otherwise(format!("{name} has {has} arguments, declared with {declared}")).raise();
         }
-        Named { values: ArgumentSource::Call(call), form: self, method: None }
+        Named { values: ArgumentSource::Call(call), form: self, is_typed, method: None }
     }
 }
 
@@ -270,19 +245,27 @@ impl KeptArguments {
 #[derive(Debug, Clone, Copy)]
 enum ArgumentSource<'a> {
     Call(FunctionCall),
-    Kept(&'a KeptArguments),
+    Kept(&'a KeptArguments, pg_sys::Oid),
 }
 
 /// The arguments of a call by name. An argument that the function does not have is treated as NULL.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Named<'a> {
     values: ArgumentSource<'a>,
-    form: FunctionForm,
+    /// The function.
+    pub form: FunctionForm,
+    /// Set if the call has an argument for the type of the ids.
+    pub is_typed: bool,
     /// The method that replaces the given one and its options, if there is one.
     method: Option<&'static str>,
 }
 
 impl Named<'_> {
+    /// Returns the position of an argument, or `None` if the function does not have the argument.
+    fn place(self, argument: Argument) -> Option<usize> {
+        self.form.arguments(self.is_typed).position(|here| here == argument)
+    }
+
     /// Returns the same arguments with another method, which has its default options.
     #[must_use]
     pub(crate) const fn with_method(self, method: &'static str) -> Self {
@@ -291,10 +274,10 @@ impl Named<'_> {
 
     /// Returns an argument. `T` is its type in the SQL declaration.
     pub(crate) fn get<T: FromDatum>(self, argument: Argument) -> Option<T> {
-        let place = self.form.place(argument)?;
+        let place = self.place(argument)?;
         match self.values {
             ArgumentSource::Call(call) => call.get(place),
-            ArgumentSource::Kept(kept) => {
+            ArgumentSource::Kept(kept, _) => {
                 let datum = kept.datum(argument)?;
                 // SAFETY: the datum has the type that SQL declares for this argument.
                 unsafe { T::from_datum(datum, false) }
@@ -304,13 +287,13 @@ impl Named<'_> {
 
     /// Returns a text argument.
     pub(crate) fn text(self, argument: Argument) -> Result<Option<Cow<'static, str>>> {
-        let Some(place) = self.form.place(argument) else { return Ok(None) };
+        let Some(place) = self.place(argument) else { return Ok(None) };
         if argument == Method && self.method.is_some() {
             return Ok(self.method.map(Cow::Borrowed));
         }
         match self.values {
             ArgumentSource::Call(call) => call.name(place),
-            ArgumentSource::Kept(kept) => Ok(kept.text(argument).map(|text| Cow::Owned(text.to_owned()))),
+            ArgumentSource::Kept(kept, _) => Ok(kept.text(argument).map(|text| Cow::Owned(text.to_owned()))),
         }
     }
 
@@ -322,7 +305,7 @@ impl Named<'_> {
     /// Reports whether the caller gave an argument whose value is NULL. If `unless_literal` is set,
     /// a NULL that is written as such does not count: it may be needed to reach a later argument.
     pub(crate) fn is_null(self, argument: Argument, unless_literal: bool) -> bool {
-        let (Some(place), ArgumentSource::Call(call)) = (self.form.place(argument), self.values) else {
+        let (Some(place), ArgumentSource::Call(call)) = (self.place(argument), self.values) else {
             return false;
         };
         call.datum(place).is_none() && call.is_given(place, unless_literal)
@@ -335,19 +318,21 @@ impl Named<'_> {
 
     /// Returns a JSON argument.
     pub(crate) fn json(self, argument: Argument) -> Result<Option<Value>> {
-        let Some(place) = self.form.place(argument).filter(|_| self.method.is_none()) else {
+        let Some(place) = self.place(argument).filter(|_| self.method.is_none()) else {
             return Ok(None);
         };
         match self.values {
             ArgumentSource::Call(call) => call.json(place, argument.name()),
-            ArgumentSource::Kept(kept) => Ok(kept.options.clone().filter(|_| argument == Options)),
+            ArgumentSource::Kept(kept, _) => Ok(kept.options.clone().filter(|_| argument == Options)),
         }
     }
 
-    /// Returns the type of the ids, if the function has an argument for it. This is the actual type
-    /// of the argument, which is polymorphic.
+    /// Returns the type of the ids, if it is given. For a call this is the actual type of the
+    /// argument, which is polymorphic.
     pub(crate) fn id_type(self) -> Option<pg_sys::Oid> {
-        let ArgumentSource::Call(call) = self.values else { return None };
-        self.form.place(IdType).map(|place| call.type_of(place as i32))
+        match self.values {
+            ArgumentSource::Call(call) => self.place(IdType).map(|place| call.type_of(place as i32)),
+            ArgumentSource::Kept(_, id_type) => Some(id_type),
+        }
     }
 }

@@ -7,16 +7,15 @@ use pgrx::pg_sys;
 
 use super::arguments::Arguments;
 use super::example::{Example, did_you_mean, literal, such_as};
-use super::form::{Argument, FunctionForm, KeptArguments, NEAR_DUPLICATES, Named};
+use super::form::{Argument, KeptArguments, NEAR_DUPLICATES, Named};
 use super::methods::{self, stored};
-use super::options::{ByName, at_least_one};
+use super::options::at_least_one;
 use super::tables::{Tables, Treatment};
 use super::tokenizer::HTML;
 use crate::pg::query::column::UserColumn;
 use crate::pg::query::decode::ColumnContent;
 use crate::pg::read::documents::ServerReading;
 use crate::pg::read::source::DocumentSource;
-use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::methods::Method;
 
@@ -44,42 +43,28 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// Reads the arguments of a call. Each valid argument becomes part of the example in the hint
-    /// for the next invalid one.
-    pub(crate) fn new(call: FunctionCall, form: FunctionForm) -> Result<Self> {
-        let given = form.bind(call);
-        Self::of_named(given, form, given.id_type())
-    }
-
     /// Makes the request for arguments of `near_duplicates` that do not come from a call. The ids
     /// have the type `id_type`.
     pub(crate) fn of_kept(arguments: &KeptArguments, id_type: pg_sys::Oid) -> Result<Self> {
-        Self::of_named(NEAR_DUPLICATES.with(arguments), NEAR_DUPLICATES, Some(id_type))
+        Self::new(NEAR_DUPLICATES.with(arguments, id_type))
     }
 
-    /// Reads the arguments of a call of a function that takes ids of any type, such as
-    /// `near_duplicates_plan`.
-    pub(crate) fn of_any_id(given: Named<'_>, form: FunctionForm) -> Result<Self> {
-        Self::of_named(given, form, None)
-    }
-
-    fn of_named(given: Named<'_>, form: FunctionForm, id_type: Option<pg_sys::Oid>) -> Result<Self> {
-        let tables = Tables::open(given, form, id_type)?;
-        let columns = tables.columns()?;
-        let id_type = tables.id_type.unwrap_or(pg_sys::INT8OID);
-        let mut example = tables.example().unwrap_or_else(|| tables.bare_example());
-
-        let sites = columns_of_sites(given, form)?;
+    /// Reads the arguments of a call. Each valid argument becomes part of the example in the hint
+    /// for the next invalid one.
+    pub(crate) fn new(given: Named<'_>) -> Result<Self> {
+        let tables = Tables::open(given)?;
+        let (columns, mut example, form) = (tables.columns()?, tables.example(), given.form);
+        let sites = columns_of_sites(given)?;
         let without_sites = example.clone();
         let of_words = of_words(&example, given.text(Argument::Tokenizer)?.as_deref());
         if let Some((name, argument)) = &sites[0] {
             example = example.with(argument.name(), literal(name));
         }
 
-        tables.tell_types(given, &columns);
+        tables.tell_types(&columns);
         let sketches = stored::kind_of(&columns)?;
         if !form.has(Argument::Options) {
-            refuse_sketches(&columns, form)?;
+            refuse_sketches(&columns, form.name)?;
         }
         if let Some((kind, _)) = sketches {
             example = example.with("method", literal(kind.method()));
@@ -94,23 +79,18 @@ impl Request {
             relations: form.relations().len(),
             made: made_tokens(&columns),
             has_sites: sites[0].is_some(),
-            sites_are_used: false,
             without_method: example.clone(),
             example: match sketches {
                 None if name != methods::DEFAULT => example.with("method", literal(name)),
                 _ => example,
             },
             threshold: given.get(Argument::Threshold),
-            is_null: given.is_null(Argument::Threshold, form.is_typed),
+            is_null: given.is_null(Argument::Threshold, given.is_typed),
             options: given.json(Argument::Options).map_err(Some),
-            given: ByName::new(),
-            tokenizer: tables.tokenizer(given)?,
+            tokenizer: tables.tokenizer()?,
             shingle: given.get(Argument::Shingle),
             multiset: given.get(Argument::Multiset),
-            tsearch: None,
-            pages: None,
-            max_pairs: None,
-            normalize: None,
+            ..Arguments::of_defaults(name)
         };
         let method = match sketches {
             Some((kind, column)) => stored::parse(&mut arguments, kind, &column.name)?,
@@ -123,24 +103,20 @@ impl Request {
                 .hint(such_as(&without_sites.with("method", literal(name)))));
         }
         let Arguments { example, tsearch, pages, max_pairs, normalize, .. } = arguments;
-        let max_pairs = match given.get(Argument::MaxPairs) {
-            None => max_pairs,
-            Some(most) => Some(
-                at_least_one("max_pairs", most)
-                    .map_err(|error| error.hint(such_as(&example.with("max_pairs", 1000))))?,
-            ),
-        };
+        let most = given.get(Argument::MaxPairs).map(|most| at_least_one("max_pairs", most, 1000, &example));
+        let max_pairs = most.transpose()?.or(max_pairs);
         if normalize.is_some() {
             let are_pages = pages.is_some() || given.text(Argument::Tokenizer)?.as_deref() == Some(HTML);
             refuse_normalization(&columns, are_pages).map_err(|error| error.hint(such_as(&example)))?;
         }
         let reading = Treatment { tsearch, normalize, pages: pages.as_ref() };
-        let (left, right) = tables.sources(columns, id_type, reading, |table, number| {
+        let (left, right) = tables.sources(columns, reading, |table, number| {
             let site = sites.get(number).and_then(Option::as_ref);
             site.map(|(name, argument)| table.relation.named(name, argument.name())).transpose()
         })?;
         let method_name = sketches.map_or(name, |(kind, _)| kind.method());
-        Ok(Self { name: form.name, left, right, id_type, method_name, method, max_pairs, example, of_words })
+        let (name, id_type) = (form.name, tables.id_type());
+        Ok(Self { name, left, right, id_type, method_name, method, max_pairs, example, of_words })
     }
 
     /// Prepares to read documents in place of those of the only table.
@@ -167,9 +143,10 @@ pub(super) fn of_words(example: &Example, tokenizer: Option<&str>) -> Example {
 type NamedColumn = (Cow<'static, str>, Argument);
 
 /// Returns the column of sites of each relation, if there is one.
-fn columns_of_sites(given: Named<'_>, form: FunctionForm) -> Result<Vec<Option<NamedColumn>>> {
+fn columns_of_sites(given: Named<'_>) -> Result<Vec<Option<NamedColumn>>> {
     let mut sites: Vec<Option<NamedColumn>> = Vec::new();
-    for (_, argument) in form.relations().iter().zip([Argument::SiteColumn, Argument::RightSiteColumn]) {
+    for (_, argument) in given.form.relations().iter().zip([Argument::SiteColumn, Argument::RightSiteColumn])
+    {
         // Unless the caller names the column of the right table, it has the same name as the column
         // of the left table.
         let name = given.text(argument)?.map(|name| (name, argument));
@@ -180,17 +157,31 @@ fn columns_of_sites(given: Named<'_>, form: FunctionForm) -> Result<Vec<Option<N
 
 /// Returns the name of a column that holds ready-made tokens or sketches, if there is one.
 pub(super) fn made_tokens(columns: &[(&UserColumn, &UserColumn)]) -> Option<String> {
-    let made =
-        columns.iter().find(|(_, text)| ColumnContent::for_type(text.base_type) != ColumnContent::Text);
-    made.map(|(_, column)| column.name.clone())
+    made(columns).map(|(column, _)| column.name.clone())
 }
 
+/// Returns a column that holds ready-made tokens or sketches, if there is one.
+fn made<'a>(columns: &[(&UserColumn, &'a UserColumn)]) -> Option<(&'a UserColumn, ColumnContent)> {
+    let contents = columns.iter().map(|&(_, column)| (column, ColumnContent::for_type(column.base_type)));
+    contents.into_iter().find(|(_, content)| *content != ColumnContent::Text)
+}
+
+/// The hint for a column of the wrong content.
+const TEXTS: &str = "Name a column of texts with text_column => '…'.";
+
 /// Refuses a column of sketches. A function without options makes no use of sketches.
-pub(super) fn refuse_sketches(columns: &[(&UserColumn, &UserColumn)], form: FunctionForm) -> Result<()> {
+pub(super) fn refuse_sketches(columns: &[(&UserColumn, &UserColumn)], function: &str) -> Result<()> {
     let Some((_, column)) = stored::kind_of(columns)? else { return Ok(()) };
-    let message =
-        format!("column \"{}\" holds sketches, and {} reads texts or tokens", column.name, form.name);
-    Err(SqlError::parameter(message).hint("Name a column of texts with text_column => '…'."))
+    let message = format!("column \"{}\" holds sketches, and {function} reads texts or tokens", column.name);
+    Err(SqlError::parameter(message).hint(TEXTS))
+}
+
+/// Refuses a column of ready-made tokens or sketches, which have none of `what`.
+pub(super) fn refuse_made(columns: &[(&UserColumn, &UserColumn)], what: &str) -> Result<()> {
+    let Some((column, content)) = made(columns) else { return Ok(()) };
+    let made = content.sketches().map_or("tokens", |_| "sketches");
+    let message = format!("column \"{}\" holds {made} already made, which have no {what}", column.name);
+    Err(SqlError::parameter(message).hint(TEXTS))
 }
 
 /// Refuses a normalization of columns that hold no texts, and of HTML, whose markup it could

@@ -7,14 +7,13 @@ use serde::Deserialize;
 
 use super::arguments::Arguments;
 use super::example::{literal, such_as};
-use super::form::{Argument, FunctionForm, Named};
+use super::form::{Argument, Named};
 use super::join::{made_tokens, refuse_normalization, refuse_sketches};
 use super::methods::{self, sets};
 use super::options::{self, NormalizationForm, Options};
 use super::tables::{Tables, Treatment};
 use super::tokenizer::HTML;
 use crate::pg::read::source::DocumentSource;
-use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::normalization::Normalization;
@@ -45,23 +44,20 @@ const MOST: i32 = 10_000;
 
 impl NearestRequest {
     /// Reads the arguments of a call.
-    pub(crate) fn new(call: FunctionCall, form: FunctionForm) -> Result<Self> {
-        let given = form.bind(call);
-        let tables = Tables::open(given, form, given.id_type())?;
-        let columns = tables.columns()?;
-        let id_type = tables.id_type.unwrap_or(pg_sys::INT8OID);
-        let mut example = tables.example().unwrap_or_else(|| tables.bare_example());
+    pub(crate) fn new(given: Named<'_>) -> Result<Self> {
+        let tables = Tables::open(given)?;
+        let (columns, mut example, name) = (tables.columns()?, tables.example(), given.form.name);
         let k = given.need::<i32>(Argument::K).map_err(|error| error.hint(such_as(&example)))?;
         if !(1..=MOST).contains(&k) {
             let message = format!("k must be between 1 and {MOST}, not {k}");
             return Err(SqlError::parameter(message).hint(such_as(&example)));
         }
         example.threshold = Some(f64::from(k));
-        tables.tell_types(given, &columns);
-        refuse_sketches(&columns, form)?;
+        tables.tell_types(&columns);
+        refuse_sketches(&columns, name)?;
         let asked = given.text(Argument::Method)?.unwrap_or(Cow::Borrowed(methods::DEFAULT));
         let Some(method) = METHODS.into_iter().find(|&method| method == asked) else {
-            let message = format!("{} has no method \"{asked}\": it compares sets", form.name);
+            let message = format!("{name} has no method \"{asked}\": it compares sets");
             let hint = such_as(&example.with("method", literal("cosine")));
             return Err(SqlError::parameter(message).hint(format!("Methods: {}. {hint}", METHODS.join(", "))));
         };
@@ -70,7 +66,7 @@ impl NearestRequest {
         }
         let mut arguments = Arguments {
             made: made_tokens(&columns),
-            tokenizer: tables.tokenizer(given)?,
+            tokenizer: tables.tokenizer()?,
             shingle: given.get(Argument::Shingle),
             multiset: given.get(Argument::Multiset),
             example,
@@ -84,10 +80,10 @@ impl NearestRequest {
                 .map_err(|error| error.hint(such_as(&arguments.example)))?;
         }
         let treatment = Treatment { tsearch: arguments.tsearch, normalize, ..Treatment::default() };
-        let (source, _) = tables.sources(columns, id_type, treatment, |_, _| Ok(None))?;
+        let (source, _) = tables.sources(columns, treatment, |_, _| Ok(None))?;
         // The value is in its range.
-        let k = k as usize;
-        Ok(Self { name: form.name, source, id_type, spec, measure: sets::measure(method, 1), k })
+        let (id_type, k) = (tables.id_type(), k as usize);
+        Ok(Self { name, source, id_type, spec, measure: sets::measure(method, 1), k })
     }
 }
 

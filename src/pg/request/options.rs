@@ -2,12 +2,15 @@
 //! names are the names of the struct's fields, and the type of each field defines the allowed
 //! values.
 
+use std::fmt;
+
 use serde::de::value::Error as Nothing;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
 use serde::{Deserialize, forward_to_deserialize_any};
 use serde_json::{Map, Value};
 
 use super::example::{Example, did_you_mean, literal, such_as};
+use super::form::{Argument, Named};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::features::normalization::Normalization;
 
@@ -148,20 +151,36 @@ pub(super) fn whole(value: &Value) -> Option<i64> {
 
 /// Declares types of values. A value is read from JSON; if it is not allowed, the error describes
 /// the allowed values in words.
-macro_rules! values {
-    ($($(#[$about:meta])* $name:ident($inner:ty): $allowed:expr, $read:expr;)*) => {$(
+macro_rules! read_by {
+    ($($(#[$about:meta])* $name:ident($inner:ty): $read:expr;)*) => {$(
         $(#[$about])*
-        #[derive(Debug, Clone, Copy, Deserialize)]
-        #[serde(try_from = "Value")]
+        #[derive(Debug, Clone, serde::Deserialize)]
+        #[serde(try_from = "serde_json::Value")]
         pub(crate) struct $name(pub $inner);
 
-        impl TryFrom<Value> for $name {
+        impl TryFrom<serde_json::Value> for $name {
             type Error = &'static str;
 
-            fn try_from(value: Value) -> std::result::Result<Self, &'static str> {
-                let read: fn(&Value) -> Option<$inner> = $read;
-                read(&value).map(Self).ok_or($allowed)
+            fn try_from(value: serde_json::Value) -> std::result::Result<Self, &'static str> {
+                let read: fn(&serde_json::Value) -> std::result::Result<$inner, &'static str> = $read;
+                read(&value).map(Self)
             }
+        }
+    )*};
+}
+
+pub(crate) use read_by;
+
+/// Declares types of values that are copied.
+macro_rules! values {
+    ($($(#[$about:meta])* $name:ident($inner:ty): $allowed:expr, $read:expr;)*) => {$(
+        read_by! {
+            $(#[$about])*
+            #[derive(Copy)]
+            $name($inner): |value| {
+                let read: fn(&Value) -> Option<$inner> = $read;
+                read(value).ok_or($allowed)
+            };
         }
     )*};
 }
@@ -199,22 +218,26 @@ impl<const LEAST: i64, const MOST: i64> TryFrom<Value> for WholeNumber<LEAST, MO
     }
 }
 
-/// The name of a column.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(try_from = "Value")]
-pub(crate) struct ColumnName(pub String);
-
-impl TryFrom<Value> for ColumnName {
-    type Error = &'static str;
-
-    fn try_from(value: Value) -> std::result::Result<Self, &'static str> {
-        value.as_str().map(|name| Self(name.to_owned())).ok_or("the name of a column")
-    }
+read_by! {
+    /// The name of a column.
+    ColumnName(String): |value| value.as_str().map(str::to_owned).ok_or("the name of a column");
 }
 
-/// Returns a number that must be at least 1.
-pub(crate) fn at_least_one(name: &str, number: i64) -> Result<u64> {
+/// Returns the number that an argument gives, which must be at least 1, as `usual` is.
+pub(super) fn at_least_one(
+    name: &'static str,
+    number: i64,
+    usual: impl fmt::Display,
+    example: &Example,
+) -> Result<u64> {
     u64::try_from(number).ok().filter(|&n| n > 0).ok_or_else(|| {
         SqlError::parameter(format!("{name} must be a whole number of at least 1, not {number}"))
+            .hint(such_as(&example.with(name, usual)))
     })
+}
+
+/// Returns about how many documents the sample of a call is to have, if the caller says so.
+pub(crate) fn sample_size(given: Named<'_>, example: &Example) -> Result<Option<u64>> {
+    let name = Argument::Sample.name();
+    given.get(Argument::Sample).map(|asked| at_least_one(name, asked, 25_000, example)).transpose()
 }

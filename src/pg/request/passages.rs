@@ -8,16 +8,13 @@ use serde_json::Value;
 use super::example::{Example, literal, such_as};
 use super::features::{PassageOptions, known};
 use super::form::{
-    Argument, FunctionForm, KeptArguments, NEAR_DUPLICATES, NEAR_DUPLICATES_BETWEEN, Named,
-    PARTIAL_DUPLICATES,
+    Argument, KeptArguments, NEAR_DUPLICATES, NEAR_DUPLICATES_BETWEEN, Named, PARTIAL_DUPLICATES,
 };
-use super::join::of_words;
+use super::join::{of_words, refuse_made};
 use super::options::{self, at_least_one};
 use super::tables::{Tables, Treatment};
 use super::tokenizer::{HTML, HtmlPages};
-use crate::pg::query::decode::ColumnContent;
 use crate::pg::read::source::DocumentSource;
-use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::passages::Parameters;
 
@@ -46,52 +43,29 @@ pub(crate) struct PassageRequest {
 pub(super) const THRESHOLD: f64 = 0.9;
 
 impl PassageRequest {
-    /// Reads the arguments of a call.
-    pub(crate) fn new(call: FunctionCall, form: FunctionForm) -> Result<Self> {
-        let given = form.bind(call);
-        Self::of_named(given, form, given.id_type())
-    }
-
     /// Makes the request for arguments of `partial_duplicates` that do not come from a call. The
     /// ids have the type `id_type`.
     pub(crate) fn of_kept(arguments: &KeptArguments, id_type: pg_sys::Oid) -> Result<Self> {
-        Self::of_named(PARTIAL_DUPLICATES.with(arguments), PARTIAL_DUPLICATES, Some(id_type))
+        Self::new(PARTIAL_DUPLICATES.with(arguments, id_type))
     }
 
-    fn of_named(given: Named<'_>, form: FunctionForm, id_type: Option<pg_sys::Oid>) -> Result<Self> {
-        let tables = Tables::open(given, form, id_type)?;
-        let columns = tables.columns()?;
-        tables.tell_types(given, &columns);
-        let id_type = tables.id_type.unwrap_or(pg_sys::INT8OID);
-        let mut example = tables.example().unwrap_or_else(|| tables.bare_example());
+    /// Reads the arguments of a call.
+    pub(crate) fn new(given: Named<'_>) -> Result<Self> {
+        let tables = Tables::open(given)?;
+        let (columns, mut example, form) = (tables.columns()?, tables.example(), given.form);
+        tables.tell_types(&columns);
         let whole = if form.relations().len() == 2 { NEAR_DUPLICATES_BETWEEN } else { NEAR_DUPLICATES };
         let tokenizer = given.text(Argument::Tokenizer)?;
         let of_words =
             of_words(&example, tokenizer.as_deref()).for_function(whole.name, example.id_type.clone());
-        if let Some((_, made)) =
-            columns.iter().find(|(_, text)| ColumnContent::for_type(text.base_type) != ColumnContent::Text)
-        {
-            let what = ColumnContent::for_type(made.base_type).sketches().map_or("tokens", |_| "sketches");
-            let message =
-                format!("column \"{}\" holds {what} already made, which have no sentences", made.name);
-            return Err(
-                SqlError::parameter(message).hint("Name a column of texts with text_column => \'…\'.")
-            );
-        }
+        refuse_made(&columns, "sentences")?;
         let PassageArguments { parameters, pages } = wanted(RawArguments::new(given)?, &mut example)?;
-        let max_passages = match given.get(Argument::MaxPassages) {
-            None => None,
-            Some(most) => Some(
-                at_least_one("max_passages", most)
-                    .map_err(|error| error.hint(such_as(&example.with("max_passages", 1000))))?,
-            ),
-        };
-        let (left, right) = tables.sources(
-            columns,
-            id_type,
-            Treatment { pages: pages.as_ref(), ..Treatment::default() },
-            |_, _| Ok(None),
-        )?;
+        let most =
+            given.get(Argument::MaxPassages).map(|most| at_least_one("max_passages", most, 1000, &example));
+        let max_passages = most.transpose()?;
+        let reading = Treatment { pages: pages.as_ref(), ..Treatment::default() };
+        let (left, right) = tables.sources(columns, reading, |_, _| Ok(None))?;
+        let id_type = tables.id_type();
         Ok(Self { name: form.name, left, right, id_type, parameters, max_passages, example, of_words })
     }
 }
@@ -151,8 +125,7 @@ pub(crate) fn wanted(given: RawArguments, example: &mut Example) -> Result<Passa
         *example = example.with("features", literal(&name));
     }
     let min_sentences = given.min_sentences.map_or(i64::from(default.min_sentences), i64::from);
-    let min_sentences = at_least_one("min_sentences", min_sentences)
-        .map_err(|error| error.hint(such_as(&example.with("min_sentences", default.min_sentences))))?;
+    let min_sentences = at_least_one("min_sentences", min_sentences, default.min_sentences, example)?;
     if min_sentences != u64::from(default.min_sentences) {
         *example = example.with("min_sentences", min_sentences);
     }

@@ -4,15 +4,14 @@ use std::borrow::Cow;
 
 use pgrx::pg_sys;
 
-use super::example::{Example, literal, such_as};
-use super::form::{Argument, FunctionForm, Named};
+use super::example::{Example, literal, named, such_as};
+use super::form::{Argument, Named};
+use super::join::refuse_made;
+use super::options::at_least_one;
 use super::tables::{Tables, Treatment};
-use super::tokenizer::{HTML, HtmlPages, parse_tokenizer};
-use crate::pg::query::decode::ColumnContent;
+use super::tokenizer::{HtmlPages, plain_tokenizer};
 use crate::pg::read::source::DocumentSource;
-use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::{Result, SqlError};
-use neardup_core::features::Tokenizer;
 use neardup_core::runs::cut::Cutting;
 use neardup_core::runs::units::Cut;
 use neardup_core::runs::{RunParameters, Unit};
@@ -37,31 +36,16 @@ pub(crate) struct RunsRequest {
 
 impl RunsRequest {
     /// Reads the arguments of a call.
-    pub(crate) fn new(call: FunctionCall, form: FunctionForm) -> Result<Self> {
-        let given = form.bind(call);
-        let tables = Tables::open(given, form, given.id_type())?;
-        let columns = tables.columns()?;
-        tables.tell_types(given, &columns);
-        let id_type = tables.id_type.unwrap_or(pg_sys::INT8OID);
-        let mut example = tables.example().unwrap_or_else(|| tables.bare_example());
-        if let Some((_, made)) =
-            columns.iter().find(|(_, text)| ColumnContent::for_type(text.base_type) != ColumnContent::Text)
-        {
-            let what = ColumnContent::for_type(made.base_type).sketches().map_or("tokens", |_| "sketches");
-            let message =
-                format!("column \"{}\" holds {what} already made, which have no places in a text", made.name);
-            return Err(SqlError::parameter(message).hint("Name a column of texts with text_column => '…'."));
-        }
+    pub(crate) fn new(given: Named<'_>) -> Result<Self> {
+        let tables = Tables::open(given)?;
+        let (columns, mut example) = (tables.columns()?, tables.example());
+        tables.tell_types(&columns);
+        refuse_made(&columns, "places in a text")?;
         let (parameters, pages) = parameters(given, &mut example)?;
         let cutting = cutting(given, parameters.unit, &mut example)?;
         let within = given.text(Argument::Within)?;
         let relation = &tables.tables[0].relation;
-        let named = |name: &str, argument: &str, example: &Example| {
-            let columns = || relation.column_names();
-            relation
-                .named(name, argument)
-                .map_err(|error| error.hint(format!("{} Columns: {}.", such_as(example), columns())))
-        };
+        let quoted = |name: &str| named(relation, name, "keep", &example)?.quoted();
         let keep = given.text(Argument::Keep)?;
         let weight = match keep.as_deref() {
             None | Some("first" | "none") => None,
@@ -70,8 +54,8 @@ impl RunsRequest {
             }
             Some(keep) => match keep.split_once(':') {
                 // The greatest weight is kept, and rows without a value come last.
-                Some(("min", name)) => Some(format!("d.{} DESC", named(name, "keep", &example)?.quoted()?)),
-                Some(("max", name)) => Some(format!("d.{} ASC", named(name, "keep", &example)?.quoted()?)),
+                Some(("min", name)) => Some(format!("d.{} DESC", quoted(name)?)),
+                Some(("max", name)) => Some(format!("d.{} ASC", quoted(name)?)),
                 _ => {
                     let example = such_as(&example.with("keep", literal("longest")));
                     let rules = "Rules: first, longest, min:column, max:column, none.";
@@ -81,28 +65,21 @@ impl RunsRequest {
             },
         };
         if let Some(within) = &within {
-            named(within, "within", &example)?;
+            named(relation, within, "within", &example)?;
         }
-        let (source, _) = tables.sources(
-            columns,
-            id_type,
-            Treatment { pages: pages.as_ref(), ..Treatment::default() },
-            |table, _| within.as_deref().map(|name| table.relation.named(name, "within")).transpose(),
-        )?;
-        Ok(Self { name: form.name, source, id_type, parameters, cutting, weight })
+        let reading = Treatment { pages: pages.as_ref(), ..Treatment::default() };
+        let (source, _) = tables.sources(columns, reading, |table, _| {
+            within.as_deref().map(|name| table.relation.named(name, "within")).transpose()
+        })?;
+        Ok(Self { name: given.form.name, source, id_type: tables.id_type(), parameters, cutting, weight })
     }
 }
 
-/// Returns a whole number that must be at least 1, or `default`.
-fn at_least_one(given: Named<'_>, argument: Argument, default: u32, example: &Example) -> Result<u32> {
-    let value: i32 = given.get(argument).unwrap_or(default as i32);
-    match u32::try_from(value) {
-        Ok(value) if value > 0 => Ok(value),
-        _ => {
-            let message = format!("{} must be a whole number of at least 1, not {value}", argument.name());
-            Err(SqlError::parameter(message).hint(such_as(&example.with(argument.name(), default))))
-        }
-    }
+/// Returns a number of tokens or documents, or `default`.
+fn count(given: Named<'_>, argument: Argument, default: u32, example: &Example) -> Result<u32> {
+    let number = given.get::<i32>(argument).map_or(default.into(), i64::from);
+    // An int4 that is not negative fits.
+    Ok(at_least_one(argument.name(), number, default, example)? as u32)
 }
 
 /// Reads the parameters that say what is repeated. Valid arguments are added to the example.
@@ -136,14 +113,14 @@ fn parameters(given: Named<'_>, example: &mut Example) -> Result<(RunParameters,
         *example = example.with("tokenizer", literal(name));
     }
     let keep_none = given.text(Argument::Keep)?.as_deref() == Some("none");
-    let min_documents = at_least_one(given, Argument::MinDocuments, usual.min_documents, example)?;
+    let min_documents = count(given, Argument::MinDocuments, usual.min_documents, example)?;
     let min_share: Option<f64> = given.get(Argument::MinShare);
     // Who asks for what many documents have does not ask for what one document has twice.
     let asks_for_many = keep_none || min_share.is_some() || min_documents > usual.min_documents;
     let parameters = RunParameters {
         unit,
         tokenizer,
-        min_tokens: at_least_one(given, Argument::MinTokens, usual.min_tokens as u32, example)? as usize,
+        min_tokens: count(given, Argument::MinTokens, usual.min_tokens as u32, example)? as usize,
         min_documents,
         min_share,
         within_documents: given.get(Argument::WithinDocuments).unwrap_or(!asks_for_many),
@@ -153,21 +130,6 @@ fn parameters(given: Named<'_>, example: &mut Example) -> Result<(RunParameters,
         .check()
         .map_err(|error| SqlError::from(error).hint(such_as(&example.with("min_share", 0.3))))?;
     Ok((parameters, pages))
-}
-
-/// Returns the tokenizer for texts whose tokens have places.
-pub(crate) fn plain_tokenizer(
-    name: Option<&str>,
-    example: &Example,
-) -> Result<(Tokenizer, Option<HtmlPages>)> {
-    let (tokenizer, tsearch) = parse_tokenizer(name, example)?;
-    if tsearch.is_some() {
-        let message = "a text-search configuration tells no places in characters: tokenizer must be words, chars, \
-                       whitespace or html";
-        return Err(SqlError::parameter(message).hint(such_as(&example.with("tokenizer", literal("words")))));
-    }
-    let pages = HtmlPages::read(name.filter(|&name| name == HTML), None, example)?;
-    Ok((tokenizer, pages))
 }
 
 /// Reads what is cut out.

@@ -17,14 +17,12 @@ use neardup_core::features::normalization::Normalization;
 
 /// The relations of a call.
 #[derive(Debug)]
-pub(super) struct Tables {
-    form: FunctionForm,
+pub(super) struct Tables<'a> {
+    given: Named<'a>,
     /// The only relation, or the left and the right relation.
     pub tables: Vec<RelationColumns>,
-    /// The type of the ids, if the caller gave one.
-    pub id_type: Option<pg_sys::Oid>,
-    /// Set if the function takes ids of any type and has no argument for their type.
-    takes_any_id: bool,
+    /// The type of the ids, if the caller gave one, or if the function takes ids of any type.
+    id_type: Option<pg_sys::Oid>,
 }
 
 /// A relation, the names of its columns that the caller gave, and the arguments for these names.
@@ -41,15 +39,16 @@ pub(super) struct RelationColumns {
 const COLUMNS: [[Argument; 2]; 2] =
     [[Argument::IdColumn, Argument::TextColumn], [Argument::RightIdColumn, Argument::RightTextColumn]];
 
-impl Tables {
+impl<'a> Tables<'a> {
     /// Looks up the relations.
-    pub(super) fn open(given: Named<'_>, form: FunctionForm, id_type: Option<pg_sys::Oid>) -> Result<Self> {
+    pub(super) fn open(given: Named<'a>) -> Result<Self> {
+        let (form, id_type) = (given.form, given.id_type());
         let arguments = form.relations();
         let mut tables: Vec<RelationColumns> = Vec::new();
         for (&argument, columns) in arguments.iter().zip(COLUMNS) {
             let relation = given.need(argument).and_then(Relation::open).map_err(|error| {
                 let names = arguments.iter().map(|argument| argument.name().to_owned());
-                error.hint(such_as(&usual(form, Example::new(form.name, names))))
+                error.hint(such_as(&usual(form, names)))
             })?;
             // Unless the caller names a column of the right table, it has the same name as the
             // column of the left table.
@@ -73,11 +72,22 @@ impl Tables {
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message)
                 .hint("Give a NULL of the type of the ids: NULL::text"));
         }
-        let mut opened = Self { form, tables, id_type, takes_any_id: form.takes_any_id() };
-        if opened.takes_any_id {
+        let mut opened = Self { given, tables, id_type };
+        if opened.takes_any_id() {
             opened.id_type = opened.id_type_of_column();
         }
         Ok(opened)
+    }
+
+    /// Reports whether the function takes ids of any type and has no argument for their type,
+    /// because it returns no ids.
+    fn takes_any_id(&self) -> bool {
+        !self.given.form.has(Argument::IdType)
+    }
+
+    /// Returns the type of the ids.
+    pub(super) fn id_type(&self) -> pg_sys::Oid {
+        self.id_type.unwrap_or(pg_sys::INT8OID)
     }
 
     /// Returns the type of the left table's ids. Returns `None` for integers, which need no type,
@@ -90,8 +100,8 @@ impl Tables {
 
     /// Tells the caller of a function that keys and values of JSON are compared alike, and that
     /// bytes are compared as they are written.
-    pub(super) fn tell_types(&self, given: Named<'_>, columns: &[(&UserColumn, &UserColumn)]) {
-        for (_, column) in columns.iter().filter(|_| given.is_call()) {
+    pub(super) fn tell_types(&self, columns: &[(&UserColumn, &UserColumn)]) {
+        for (_, column) in columns.iter().filter(|_| self.given.is_call()) {
             let (name, quoted) = (&column.name, column.quoted().unwrap_or_default());
             if column.is_json() {
                 pgrx::notice!(
@@ -112,8 +122,8 @@ impl Tables {
     /// Returns the name of the tokenizer that the caller gave. The search path of a restore, or of
     /// a materialized view that is refreshed, has no schema of the user: a text-search
     /// configuration may then be in the schema of the only or left relation.
-    pub(super) fn tokenizer(&self, given: Named<'_>) -> Result<Option<Cow<'static, str>>> {
-        let name = given.text(Argument::Tokenizer)?;
+    pub(super) fn tokenizer(&self) -> Result<Option<Cow<'static, str>>> {
+        let name = self.given.text(Argument::Tokenizer)?;
         let Some(RelationColumns { relation, .. }) = self.tables.first() else { return Ok(name) };
         name.map(|name| with_schema(name, relation.namespace)).transpose()
     }
@@ -123,7 +133,7 @@ impl Tables {
         self.tables.iter().map(|table| self.columns_of(table)).collect()
     }
 
-    fn columns_of<'a>(&self, table: &'a RelationColumns) -> Result<(&'a UserColumn, &'a UserColumn)> {
+    fn columns_of<'b>(&self, table: &'b RelationColumns) -> Result<(&'b UserColumn, &'b UserColumn)> {
         let RelationColumns { relation, id, text, .. } = table;
         let with_hint = |error: SqlError| {
             if id.1.is_none() && relation.has_key_of_several() {
@@ -132,7 +142,7 @@ impl Tables {
             if let Some(hint) = relation.view_of_texts() {
                 return error.hint(hint);
             }
-            error.hint(match self.example() {
+            error.hint(match self.likely_example() {
                 Some(example) => {
                     let names = relation.column_names();
                     format!("For example: SELECT * FROM {example}; columns: {names}.")
@@ -147,7 +157,7 @@ impl Tables {
             })
         };
         let id = relation.id_column(id.1.as_deref(), id.0.name()).map_err(with_hint)?;
-        let wanted = self.id_type.unwrap_or(pg_sys::INT8OID);
+        let wanted = self.id_type();
         if !self.id_type.map_or(id.is_integer(), |wanted| becomes(id.base_type, wanted)) {
             let message = format!(
                 "id column \"{}\" of {} is of type {}, not {}",
@@ -157,7 +167,7 @@ impl Tables {
                 type_name(wanted)
             );
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH, message).hint(
-                match self.example() {
+                match self.likely_example() {
                     Some(example) if example.id_type.is_some() => {
                         format!("Say which type the ids have: SELECT * FROM {example};")
                     }
@@ -179,35 +189,30 @@ impl Tables {
     /// id of them.
     fn key_of_several(&self, table: &RelationColumns) -> String {
         let relation = &table.relation;
-        let quoted = |column: &UserColumn| column.quoted().ok();
-        let keys: Option<Vec<String>> = relation.keys().map(quoted).collect();
-        let document = relation.document_beside_key().and_then(quoted);
-        let (Some(keys), Some(document)) = (keys, document) else {
+        let Some(view) = relation.one_key_view(true) else {
             return "A view can make one id of the columns of the key: (a, b)::text.".to_owned();
         };
         let relations = self.tables.iter().map(|_| "one_key".to_owned());
-        let mut example = usual(self.form, Example::new(self.form.name, relations))
+        let mut example = usual(self.given.form, relations)
             .with("id_column", literal("id"))
             .with("text_column", literal("body"));
-        example.id_type = (!self.takes_any_id).then(|| "text".to_owned());
+        example.id_type = (!self.takes_any_id()).then(|| "text".to_owned());
         format!(
-            "A view can make one id of them: CREATE TEMP VIEW one_key AS SELECT ({})::text AS id, {document} AS body FROM {}; \
+            "A view can make one id of them: {view} \
              SELECT * FROM {example}; or name a column that is unique alone; columns: {}.",
-            keys.join(", "),
-            relation.shown,
             relation.column_names()
         )
     }
 
     /// Returns the documents of the only or left relation, and of the right relation. `site` takes
     /// a relation and its position, and returns the relation's column of sites.
-    pub(super) fn sources<'a>(
-        &'a self,
+    pub(super) fn sources<'b>(
+        &'b self,
         columns: Vec<(&UserColumn, &UserColumn)>,
-        id_type: pg_sys::Oid,
         Treatment { tsearch, normalize, pages }: Treatment<'_>,
-        site: impl Fn(&'a RelationColumns, usize) -> Result<Option<&'a UserColumn>>,
+        site: impl Fn(&'b RelationColumns, usize) -> Result<Option<&'b UserColumn>>,
     ) -> Result<(DocumentSource, Option<DocumentSource>)> {
+        let id_type = self.id_type();
         let mut sources = Vec::new();
         for (number, ((table, (id, text)), [argument, _])) in
             self.tables.iter().zip(columns).zip(COLUMNS).enumerate()
@@ -224,8 +229,12 @@ impl Tables {
     }
 
     /// Returns the call with the columns that the caller named or, if these do not exist, with
-    /// likely columns. Returns `None` if there are no likely columns.
-    pub(super) fn example(&self) -> Option<Example> {
+    /// likely columns, if there are such.
+    pub(super) fn example(&self) -> Example {
+        self.likely_example().unwrap_or_else(|| self.bare_example())
+    }
+
+    fn likely_example(&self) -> Option<Example> {
         let mut example = self.bare_example();
         let mut types = Vec::new();
         let mut named = (None, None);
@@ -244,7 +253,7 @@ impl Tables {
             }
             types.push(id);
         }
-        if !self.takes_any_id && !types.iter().all(|id| id.is_integer()) {
+        if !self.takes_any_id() && !types.iter().all(|id| id.is_integer()) {
             let all_become = |&wanted: &pg_sys::Oid| types.iter().all(|id| becomes(id.base_type, wanted));
             let candidates = self.id_type.into_iter().chain(types.iter().map(|id| id.base_type));
             example.id_type = Some(type_name(candidates.filter(|&t| ids::has_order(t)).find(all_become)?));
@@ -253,9 +262,8 @@ impl Tables {
     }
 
     /// Returns the call with only the relations.
-    pub(super) fn bare_example(&self) -> Example {
-        let relations = self.tables.iter().map(|table| table.relation.shown.clone());
-        usual(self.form, Example::new(self.form.name, relations))
+    fn bare_example(&self) -> Example {
+        usual(self.given.form, self.tables.iter().map(|table| table.relation.shown.clone()))
     }
 }
 
@@ -270,8 +278,10 @@ pub(super) struct Treatment<'a> {
     pub pages: Option<&'a HtmlPages>,
 }
 
-/// Returns an example without a threshold for a function that has none, because it suggests one.
-fn usual(form: FunctionForm, example: Example) -> Example {
+/// Returns a call with only the relations, without a threshold for a function that has none,
+/// because it suggests one.
+fn usual(form: FunctionForm, relations: impl IntoIterator<Item = String>) -> Example {
+    let example = Example::new(form.name, relations);
     let has_number = [Argument::Threshold, Argument::Wanted].into_iter().any(|argument| form.has(argument));
     if form.has(Argument::Sample) && !has_number { example.at(None) } else { example }
 }

@@ -120,3 +120,18 @@ fn text_search_configuration(name: &str, example: &Example) -> Result<pg_sys::Oi
     }
     Ok(found)
 }
+
+/// Returns the tokenizer for texts whose tokens have places.
+pub(crate) fn plain_tokenizer(
+    name: Option<&str>,
+    example: &Example,
+) -> Result<(Tokenizer, Option<HtmlPages>)> {
+    let (tokenizer, tsearch) = parse_tokenizer(name, example)?;
+    if tsearch.is_some() {
+        let message = "a text-search configuration tells no places in characters: tokenizer must be words, chars, \
+                       whitespace or html";
+        return Err(SqlError::parameter(message).hint(such_as(&example.with("tokenizer", literal("words")))));
+    }
+    let pages = HtmlPages::read(name.filter(|&name| name == HTML), None, example)?;
+    Ok((tokenizer, pages))
+}

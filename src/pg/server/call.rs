@@ -12,20 +12,21 @@ use super::{encoding, settings};
 use neardup_core::allowance::Allowance;
 use neardup_core::memory;
 
-/// Declares the C function `$symbol` that SQL calls; it runs `$body`, a function from a
-/// [`FunctionCall`] to a result with a datum. It is within the setting `neardup.memory`, or else
-/// the declaration says `within` what ([`Within`]).
-macro_rules! sql_function {
-    ($(#[$doc:meta])* $symbol:ident, $info:ident, $body:expr) => {
-        $crate::pg::server::call::sql_function! { $(#[$doc])* $symbol, $info, within Setting, $body }
-    };
-    ($(#[$doc:meta])* $symbol:ident, $info:ident, within $within:ident, $body:expr) => {
-        #[doc = "Says that the function beside it uses the version 1 calling convention."]
-        #[unsafe(no_mangle)]
-        pub(crate) extern "C" fn $info() -> &'static pgrx::pg_sys::Pg_finfo_record {
-            static INFO: pgrx::pg_sys::Pg_finfo_record = pgrx::pg_sys::Pg_finfo_record { api_version: 1 };
-            &INFO
-        }
+/// Declares C functions that SQL calls, as rows `name: body;`, where the body is a function from a
+/// [`FunctionCall`] to a result with a datum. A function is within the setting `neardup.memory`, or
+/// else its row says `within` what ([`Within`]). Beside each of them is the function that says that
+/// it uses the version 1 calling convention.
+macro_rules! sql_functions {
+    (@within) => { $crate::pg::server::call::Within::Setting };
+    (@within $within:ident) => { $crate::pg::server::call::Within::$within };
+    ($($(#[$doc:meta])* $symbol:ident $(, within $within:ident)?: $body:expr;)*) => {$(
+        const _: () = {
+            #[unsafe(export_name = concat!("pg_finfo_", stringify!($symbol)))]
+            extern "C" fn info() -> &'static pgrx::pg_sys::Pg_finfo_record {
+                static INFO: pgrx::pg_sys::Pg_finfo_record = pgrx::pg_sys::Pg_finfo_record { api_version: 1 };
+                &INFO
+            }
+        };
 
         $(#[$doc])*
         ///
@@ -34,10 +35,21 @@ macro_rules! sql_function {
         #[unsafe(no_mangle)]
         pub(crate) unsafe extern "C-unwind" fn $symbol(info: pgrx::pg_sys::FunctionCallInfo) -> pgrx::pg_sys::Datum {
             let body: fn($crate::pg::server::call::FunctionCall) -> $crate::pg::server::error::Result<pgrx::pg_sys::Datum> = $body;
-            let within = $crate::pg::server::call::Within::$within;
+            let within = $crate::pg::server::call::sql_functions!(@within $($within)?);
             // SAFETY: the outermost frame of a call.
             unsafe { $crate::pg::server::guard::guard(|| $crate::pg::server::call::FunctionCall::new(info).run(within, body)) }
         }
+    )*};
+}
+pub(crate) use sql_functions;
+
+/// Declares one such function.
+macro_rules! sql_function {
+    ($(#[$doc:meta])* $symbol:ident, $info:ident, within $within:ident, $body:expr) => {
+        $crate::pg::server::call::sql_functions! { $(#[$doc])* $symbol, within $within: $body; }
+    };
+    ($(#[$doc:meta])* $symbol:ident, $info:ident, $body:expr) => {
+        $crate::pg::server::call::sql_functions! { $(#[$doc])* $symbol: $body; }
     };
 }
 pub(crate) use sql_function;
@@ -69,7 +81,7 @@ pub(crate) struct FunctionCall {
 }
 
 impl FunctionCall {
-    /// Wraps the call that `info` describes. Used only in [`sql_function!`], with the value that
+    /// Wraps the call that `info` describes. Used only in [`sql_functions!`], with the value that
     /// the server passed.
     pub(crate) fn new(info: pg_sys::FunctionCallInfo) -> Self {
         Self { info }

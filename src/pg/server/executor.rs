@@ -15,7 +15,7 @@ use pgrx::pg_sys;
 
 use super::{allocator, settings};
 use neardup_core::error::{Error, Result};
-use neardup_core::executor::{Executor, PlainThreads, Stop, Task};
+use neardup_core::executor::{self, Executor, PlainThreads, Stop, Task};
 
 /// The greatest number of threads that worked at a time since [`begin_count`].
 static WORKED: AtomicUsize = AtomicUsize::new(0);
@@ -98,6 +98,25 @@ pub(crate) fn executor_for(bytes: usize) -> &'static dyn Executor {
     static HERE: PlainThreads = PlainThreads(1);
     static BESIDE: BackendExecutor = BackendExecutor::single();
     if bytes < LONG { &HERE } else { &BESIDE }
+}
+
+/// Makes a value by such work. `make` begins again if an interrupt stopped it.
+pub(crate) fn compute<T: Send>(bytes: usize, make: impl Fn(&Stop) -> Result<T> + Sync) -> Result<T> {
+    compute_with(bytes, &mut (), |(), stop| make(stop))
+}
+
+/// Makes a value like [`compute`], with a state that may stay as it is when the work is stopped.
+pub(crate) fn compute_with<S: Send, T: Send>(
+    bytes: usize,
+    state: &mut S,
+    make: impl Fn(&mut S, &Stop) -> Result<T> + Sync,
+) -> Result<T> {
+    let mut both = (state, None);
+    executor::one(executor_for(bytes), &mut both, |(state, made), stop| {
+        *made = Some(make(state, stop)?);
+        Ok(())
+    })?;
+    both.1.ok_or(Error::Stopped)
 }
 
 /// Runs the workers until they are done or an interrupt is pending, and joins all of them before it

@@ -188,8 +188,8 @@ pub(crate) fn log_bugs() {
 }
 
 #[cfg(all(feature = "pg_test", not(test)))]
-super::call::sql_function! {
+super::call::sql_functions! {
     /// A function that always has a bug, for the test of how bugs are reported. No SQL file of the
     /// extension declares it.
-    neardup_bug, pg_finfo_neardup_bug, |_| panic!("a bug for tests")
+    neardup_bug: |_| panic!("a bug for tests");
 }

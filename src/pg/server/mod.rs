@@ -11,7 +11,6 @@ pub(crate) mod error;
 pub(crate) mod executor;
 pub(crate) mod explaining;
 pub(crate) mod guard;
-pub(crate) mod held;
 pub(crate) mod normalization;
 pub(crate) mod own_schema;
 pub(crate) mod set_returning;

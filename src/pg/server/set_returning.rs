@@ -12,35 +12,56 @@ use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 use super::call::{FunctionCall, declared_otherwise};
 use super::error::{Result, SqlError};
 use super::guard::guard;
-use super::held::Held;
+use super::temp_file::Held;
 use crate::pg::compat::attributes;
 use neardup_core::allowance::Allowance;
 
+/// A row with `N` columns, of which `None` is NULL.
+pub(crate) type Row<const N: usize> = [Option<Datum>; N];
+
 /// A source of rows with `N` columns.
-pub(crate) trait RowSource<const N: usize>: 'static {
+pub(crate) trait RowSource<const N: usize> {
     /// Returns the next row, or `None` after the last row.
-    fn next(&mut self) -> Result<Option<[Datum; N]>>;
+    fn next(&mut self) -> Result<Option<Row<N>>>;
 
     /// Returns the column names in the SQL declaration; values are assigned to columns by position.
     fn columns(&self) -> [&'static str; N];
 
-    /// Returns which columns of the last returned row are NULL.
-    fn nulls(&self) -> [bool; N] {
-        [false; N]
-    }
-
     /// Passes all rows that are left to `put`. A source whose search runs in other threads may do
     /// so meanwhile.
     fn each(&mut self, put: &mut Put<'_, N>) -> Result<()> {
-        while let Some(values) = self.next()? {
-            put(values, self.nulls());
+        while let Some(row) = self.next()? {
+            put(row);
         }
         Ok(())
     }
 }
 
-/// Gets a row, and which of its columns are NULL.
-pub(crate) type Put<'a, const N: usize> = dyn FnMut([Datum; N], [bool; N]) + 'a;
+/// Gets a row.
+pub(crate) type Put<'a, const N: usize> = dyn FnMut(Row<N>) + 'a;
+
+/// The rows that an iterator makes in the current memory context, with the names of their columns.
+pub(crate) struct Rows<const N: usize, I>(pub [&'static str; N], pub I);
+
+impl<const N: usize, I: Iterator<Item = Result<Row<N>>>> RowSource<N> for Rows<N, I> {
+    fn columns(&self) -> [&'static str; N] {
+        self.0
+    }
+
+    fn next(&mut self) -> Result<Option<Row<N>>> {
+        self.1.next().transpose()
+    }
+}
+
+/// Returns a number of double precision as a value.
+pub(crate) fn float(number: f64) -> Option<Datum> {
+    Some(Datum::from(number.to_bits()))
+}
+
+/// Returns the values of a row, and which of them are NULL.
+fn split<const N: usize>(row: Row<N>) -> ([Datum; N], [bool; N]) {
+    (row.map(|value| value.unwrap_or(Datum::null())), row.map(|value| value.is_none()))
+}
 
 /// Reports whether the server wants all rows at once.
 pub(crate) fn wants_all(call: FunctionCall) -> Result<bool> {
@@ -59,7 +80,7 @@ pub(crate) fn wants_all(call: FunctionCall) -> Result<bool> {
 
 /// Answers one call of the server: with all rows, or with the next row. From its start to its last
 /// row the search stays within the allowance of the call.
-pub(crate) fn answer<R: RowSource<N>, const N: usize>(
+pub(crate) fn answer<R: RowSource<N> + 'static, const N: usize>(
     call: FunctionCall,
     start: impl FnOnce() -> Result<R>,
 ) -> Result<Datum> {
@@ -67,27 +88,11 @@ pub(crate) fn answer<R: RowSource<N>, const N: usize>(
 }
 
 /// Returns all rows at once.
-pub(crate) fn all<const N: usize>(call: FunctionCall, mut rows: impl RowSource<N>) -> Result<Datum> {
+pub(crate) fn all<const N: usize>(call: FunctionCall, rows: impl RowSource<N>) -> Result<Datum> {
     let mut store = RowStore::new(call);
     // SAFETY: the server made the descriptor for the call.
     unsafe { check_names(store.descriptor, &rows.columns())? };
-    rows.each(&mut |values, nulls| store.put(values, nulls))?;
-    Ok(Datum::null())
-}
-
-/// Returns few rows at once, of which any column may be NULL.
-pub(crate) fn few<const N: usize>(
-    call: FunctionCall,
-    columns: [&str; N],
-    rows: impl IntoIterator<Item = Result<[Option<Datum>; N]>>,
-) -> Result<Datum> {
-    let mut store = RowStore::new(call);
-    // SAFETY: the server made the descriptor for the call.
-    unsafe { check_names(store.descriptor, &columns)? };
-    for row in rows {
-        let row = row?;
-        store.put(row.map(|value| value.unwrap_or(Datum::null())), row.map(|value| value.is_none()));
-    }
+    store.put_all(rows)?;
     Ok(Datum::null())
 }
 
@@ -116,13 +121,8 @@ pub(crate) unsafe fn check_names(descriptor: pg_sys::TupleDesc, columns: &[&str]
 }
 
 /// Makes a row of the function's result type.
-pub(crate) fn record<const N: usize>(
-    call: FunctionCall,
-    names: &[&str; N],
-    values: [Option<Datum>; N],
-) -> Result<Datum> {
-    let mut nulls = values.map(|value| value.is_none());
-    let mut values = values.map(|value| value.unwrap_or(Datum::null()));
+pub(crate) fn record<const N: usize>(call: FunctionCall, names: &[&str; N], row: Row<N>) -> Result<Datum> {
+    let (mut values, mut nulls) = split(row);
     // SAFETY: the SQL declaration of the function has a result with these columns.
     unsafe {
         let mut descriptor = std::ptr::null_mut();
@@ -180,9 +180,15 @@ impl RowStore {
         unsafe { pg_sys::tuplestore_clear(self.store) };
     }
 
+    /// Adds all rows of a source.
+    pub(crate) fn put_all<const N: usize>(&mut self, mut rows: impl RowSource<N>) -> Result<()> {
+        rows.each(&mut |row| self.put(row))
+    }
+
     /// Adds a row with as many columns as our SQL declares; values are copied.
-    pub(crate) fn put<const N: usize>(&mut self, mut values: [Datum; N], mut nulls: [bool; N]) {
+    pub(crate) fn put<const N: usize>(&mut self, row: Row<N>) {
         const CHECK_EVERY: u32 = 1 << 10;
+        let (mut values, mut nulls) = split(row);
         // SAFETY: the store and the descriptor live as long as the call; there are as many columns
         // as values.
         unsafe {
@@ -203,7 +209,7 @@ impl RowStore {
 /// A source of rows, and what it may hold.
 type Searching<R> = (R, Option<Allowance>);
 
-fn one<R: RowSource<N>, const N: usize>(
+fn one<R: RowSource<N> + 'static, const N: usize>(
     call: FunctionCall,
     start: impl FnOnce() -> Result<R>,
 ) -> Result<Datum> {
@@ -232,11 +238,12 @@ fn one<R: RowSource<N>, const N: usize>(
         let context = pg_sys::per_MultiFuncCall(call.info);
         let held: *mut Held<Searching<R>> = (*context).user_fctx.cast();
         let next = match (*held).get() {
-            Some((rows, _)) => rows.next()?.map(|values| (values, rows.nulls())),
+            Some((rows, _)) => rows.next()?,
             None => None,
         };
         match next {
-            Some((mut values, mut nulls)) => {
+            Some(row) => {
+                let (mut values, mut nulls) = split(row);
                 (*context).call_cntr += 1;
                 (*result).isDone = pg_sys::ExprDoneCond::ExprMultipleResult;
                 let tuple =

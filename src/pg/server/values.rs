@@ -139,6 +139,20 @@ pub(crate) fn number_array(numbers: &[i64]) -> Result<pg_sys::Datum> {
         .into())
 }
 
+/// Makes an array of values of a type, which are copied.
+///
+/// # Safety
+/// The values are of this type; their number fits in an int.
+pub(crate) unsafe fn array_of(of: pg_sys::Oid, values: &mut [pg_sys::Datum]) -> Result<pg_sys::Datum> {
+    let (mut length, mut by_value, mut align) = (0, false, 0);
+    // SAFETY: the caller's promise; any type may be looked up.
+    unsafe {
+        pg_sys::get_typlenbyvalalign(of, &raw mut length, &raw mut by_value, &raw mut align);
+        let (values, count) = (values.as_mut_ptr(), values.len() as c_int);
+        Ok(catch(|| construct_array(values, count, of, length.into(), by_value, align))?.into())
+    }
+}
+
 /// Makes a `uuid[]` of numbers.
 pub(crate) fn uuid_array(numbers: &[u128]) -> Result<pg_sys::Datum> {
     if numbers.len() > (LARGEST - ARRAY_HEADER) / size_of::<u128>() {
@@ -152,9 +166,7 @@ pub(crate) fn uuid_array(numbers: &[u128]) -> Result<pg_sys::Datum> {
     elements.extend(uuids.iter().map(|uuid| pg_sys::Datum::from(uuid.as_ptr())));
     // SAFETY: a uuid is its bytes, which stay in place until they are copied; their number fits in
     // an int.
-    let (of, count) = (elements.as_mut_ptr(), elements.len() as i32);
-    // SAFETY: as above.
-    Ok(unsafe { catch(|| construct_array(of, count, pg_sys::UUIDOID, 16, false, b'c' as c_char)) }?.into())
+    unsafe { array_of(pg_sys::UUIDOID, &mut elements) }
 }
 
 /// Makes a `bytea[]`.
@@ -172,11 +184,9 @@ pub(crate) fn bytes_array(values: &[Vec<u8>]) -> Result<pg_sys::Datum> {
     // SAFETY: the elements are of the type bytea; they are copied to an array in the current memory
     // context, which is at most `LARGEST` bytes, so that their number fits in an int.
     unsafe {
-        let (count, of) = (elements.len() as i32, elements.as_mut_ptr());
-        let align = pg_sys::TYPALIGN_INT as std::ffi::c_char;
-        let array = catch(|| construct_array(of, count, pg_sys::BYTEAOID, -1, false, align))?;
+        let array = array_of(pg_sys::BYTEAOID, &mut elements)?;
         elements.iter().for_each(|element| pg_sys::pfree(element.cast_mut_ptr()));
-        Ok(array.into())
+        Ok(array)
     }
 }
 

@@ -7,12 +7,11 @@ use super::ranks::ranks;
 use super::{EXAMPLE, method};
 use crate::pg::functions::sketches::document_of;
 use crate::pg::query::decode::ColumnContent;
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::executor::executor_for;
-use crate::pg::server::set_returning::{self, RowSource};
+use crate::pg::server::executor::compute;
+use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::values;
-use neardup_core::executor;
 use neardup_core::joins::parts::groups::{RowGroups, check_parts, groups};
 use neardup_core::joins::parts::ranks::TokenRanks;
 use neardup_core::joins::parts::{filtered_keys, keys};
@@ -25,35 +24,26 @@ fn carry(call: FunctionCall, kind: ColumnContent) -> Result<Datum> {
     let carrier = method.carrier()?;
     let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
     let site = call.text(1)?;
-    let mut bytes = Vec::new();
-    executor::one(executor_for(document.bytes()), &mut bytes, |bytes, stop| {
-        *bytes = carried(carrier, &document, site.as_deref(), stop)?;
-        Ok(())
-    })?;
+    let bytes = compute(document.bytes(), |stop| carried(carrier, &document, site.as_deref(), stop))?;
     values::bytea(&bytes, "a carried document")
 }
 
-sql_function! {
+sql_functions! {
     /// `neardup_part_document(text, site, method) → bytea`
-    neardup_part_document_text, pg_finfo_neardup_part_document_text, within Arguments, |call| carry(call, ColumnContent::Text)
-}
-sql_function! {
-    /// `neardup_part_document(text[], site, method) → bytea`
-    neardup_part_document_tokens, pg_finfo_neardup_part_document_tokens, within Arguments, |call| carry(call, ColumnContent::Tokens)
-}
-sql_function! {
-    /// `neardup_part_document(tsvector, site, method) → bytea`
-    neardup_part_document_lexemes, pg_finfo_neardup_part_document_lexemes, within Arguments, |call| carry(call, ColumnContent::Vector)
-}
-sql_function! {
-    /// `neardup_part_document(bigint[], site, method) → bytea`
-    neardup_part_document_numbers, pg_finfo_neardup_part_document_numbers, within Arguments, |call| carry(call, ColumnContent::Numbers)
-}
+    neardup_part_document_text, within Arguments: |call| carry(call, ColumnContent::Text);
 
-sql_function! {
+    /// `neardup_part_document(text[], site, method) → bytea`
+    neardup_part_document_tokens, within Arguments: |call| carry(call, ColumnContent::Tokens);
+
+    /// `neardup_part_document(tsvector, site, method) → bytea`
+    neardup_part_document_lexemes, within Arguments: |call| carry(call, ColumnContent::Vector);
+
+    /// `neardup_part_document(bigint[], site, method) → bytea`
+    neardup_part_document_numbers, within Arguments: |call| carry(call, ColumnContent::Numbers);
+
     /// `neardup_part_similarity(left, right, ranks, method) → float8`: NULL if the two documents
     /// are no pair.
-    neardup_part_similarity, pg_finfo_neardup_part_similarity, within Arguments, |call| {
+    neardup_part_similarity, within Arguments: |call| {
         let method = method(call, 3)?;
         let carrier = method.carrier()?;
         let Some((left, right)) = call.bytes(0).zip(call.bytes(1)) else { return Ok(call.give::<f64>(None)) };
@@ -62,24 +52,23 @@ sql_function! {
             Meeting::Terms { .. } => LeftOut::parse(call.bytes(2).unwrap_or_default())?,
             _ => LeftOut::default(),
         };
-        let mut similarity = None;
         let effort = left.len() + right.len() + left.len().saturating_mul(right.len()) / 1024;
-        executor::one(executor_for(effort), &mut similarity, |similarity, stop| {
-            *similarity = carrier.similarity(pair, left_out, stop)?;
-            Ok(())
-        })?;
-        Ok(call.give(similarity))
-    }
-}
+        Ok(call.give(compute(effort, |stop| carrier.similarity(pair, left_out, stop))?))
+    };
 
-sql_function! {
     /// `neardup_part_rows(carried, ranks, method, parts)`: returns one row for each part.
-    neardup_part_rows, pg_finfo_neardup_part_rows, within Arguments, |call| {
+    neardup_part_rows, within Arguments: |call| {
         match of_document(call, 0)? {
-            Some(rows) => set_returning::all(call, PartRows::new(rows)),
+            Some(rows) => {
+                let (size, bitmap) = (Some(Datum::from(rows.size)), bytea(&rows.bitmap));
+                // There are at most 2²⁰ parts, and a value of 1 GB has fewer tokens than an int can
+                // count.
+                let row = |(part, prefix): &(u32, Vec<u8>)| Ok([Some(Datum::from(*part)), size, bitmap, bytea(prefix)]);
+                set_returning::all(call, Rows(["part", "size", "bitmap", "prefix"], rows.parts.iter().map(row)))
+            }
             None => Ok(call.give::<i32>(None)),
         }
-    }
+    };
 }
 
 /// Returns the rows of the carried document in argument `n`, by what was counted, the method and
@@ -91,72 +80,37 @@ pub(super) fn of_document(call: FunctionCall, n: usize) -> Result<Option<RowGrou
     let carried = content(bytes)?;
     let parts = check_parts(call.need::<i32>(n + 3, "parts")?.into())
         .map_err(|error| SqlError::from(error).hint(EXAMPLE))?;
-    let mut rows = RowGroups::default();
-    let executor = executor_for(8 * bytes.len());
-    if let meeting @ (Meeting::Sets(_) | Meeting::Rarest) = carrier.meeting() {
-        let none = [1, 0, 0, 0, 0, 0, 0, 0];
-        let order = ranks(call, n + 1)?.map_or_else(|| TokenRanks::parse(&none), Ok)?;
-        executor::one(executor, &mut rows, |rows, stop| {
-            *rows = match meeting {
-                Meeting::Sets(predicate) => {
-                    groups(&carrier.set(carried, stop)?, &order, &Bounds::new(predicate), parts, stop)?
-                }
-                _ => {
-                    let (mut weighted, mut own) = (Vec::new(), Vec::new());
-                    let needed = carrier.weights(carried, &mut weighted, stop)?;
-                    keys::rarest(&weighted, needed, &order, &mut own, stop)?;
-                    keys::groups(&mut own, parts, stop)?
-                }
-            };
-            Ok(())
-        })?;
-        return Ok(Some(rows));
+    let (none, mut order, mut left_out) = ([1, 0, 0, 0, 0, 0, 0, 0], None, LeftOut::default());
+    if matches!(carrier.meeting(), Meeting::Sets(_) | Meeting::Rarest) {
+        order = Some(ranks(call, n + 1)?.map_or_else(|| TokenRanks::parse(&none), Ok)?);
+    } else {
+        left_out = LeftOut::parse(call.bytes(n + 1).unwrap_or_default())?;
     }
-    let left_out = LeftOut::parse(call.bytes(n + 1).unwrap_or_default())?;
-    executor::one(executor, &mut rows, |rows, stop| {
+    let rows = compute(8 * bytes.len(), |stop| {
         let mut own = Vec::new();
-        carrier.keys(carried, left_out, &mut own, stop)?;
-        *rows = match carrier.meeting() {
-            Meeting::Keys { filter: Some(predicate), .. } => {
-                let set = carrier.set(carried, stop)?;
-                filtered_keys::groups(&own, &set, &Bounds::new(predicate), parts, stop)?
+        match (carrier.meeting(), &order) {
+            (Meeting::Sets(predicate), Some(order)) => {
+                return groups(&carrier.set(carried, stop)?, order, &Bounds::new(predicate), parts, stop);
             }
-            _ => keys::groups(&mut own, parts, stop)?,
-        };
-        Ok(())
+            (Meeting::Rarest, Some(order)) => {
+                let mut weighted = Vec::new();
+                let needed = carrier.weights(carried, &mut weighted, stop)?;
+                keys::rarest(&weighted, needed, order, &mut own, stop)?;
+            }
+            (meeting, _) => {
+                carrier.keys(carried, left_out, &mut own, stop)?;
+                if let Meeting::Keys { filter: Some(predicate), .. } = meeting {
+                    let set = carrier.set(carried, stop)?;
+                    return filtered_keys::groups(&own, &set, &Bounds::new(predicate), parts, stop);
+                }
+            }
+        }
+        keys::groups(&mut own, parts, stop)
     })?;
     Ok(Some(rows))
 }
 
-/// The rows of a document.
-struct PartRows {
-    rows: RowGroups,
-    bitmap: Datum,
-    next: usize,
-}
-
-impl PartRows {
-    /// Makes the values in the current memory context.
-    fn new(rows: RowGroups) -> Self {
-        let bitmap = bytea(&rows.bitmap);
-        Self { rows, bitmap, next: 0 }
-    }
-}
-
-impl RowSource<4> for PartRows {
-    fn columns(&self) -> [&'static str; 4] {
-        ["part", "size", "bitmap", "prefix"]
-    }
-
-    fn next(&mut self) -> Result<Option<[Datum; 4]>> {
-        let Some((part, prefix)) = self.rows.parts.get(self.next) else { return Ok(None) };
-        self.next += 1;
-        // There are at most 2²⁰ parts, and a value of 1 GB has fewer tokens than an int can count.
-        Ok(Some([Datum::from(*part), Datum::from(self.rows.size), self.bitmap, bytea(prefix)]))
-    }
-}
-
 /// Makes a bytea in the current memory context.
-fn bytea(bytes: &[u8]) -> Datum {
-    pgrx::IntoDatum::into_datum(bytes).unwrap_or(Datum::null())
+fn bytea(bytes: &[u8]) -> Option<Datum> {
+    pgrx::IntoDatum::into_datum(bytes)
 }

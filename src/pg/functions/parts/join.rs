@@ -10,10 +10,10 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
 use super::{DOING, EXAMPLE, KnownMethod, document, method};
-use crate::pg::server::call::{FunctionCall, is_null, sql_function};
+use crate::pg::server::call::{FunctionCall, is_null, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::BackendExecutor;
-use crate::pg::server::set_returning::{self, RowSource};
+use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::temp_file::ServerFiles;
 use crate::pg::server::values::{LARGEST, bytes_array, number_array};
 use crate::pg::server::{aggregate, settings};
@@ -44,9 +44,9 @@ enum PartRowsState {
     Sets(Part<ServerFiles>),
 }
 
-sql_function! {
+sql_functions! {
     /// `neardup_part_join_step(internal, id, size, bitmap, prefix, method) → internal`
-    neardup_part_join_step, pg_finfo_neardup_part_join_step, within Arguments, |call| {
+    neardup_part_join_step, within Arguments: |call| {
         let (datum, state) = joined(call, 5)?;
         let id: i64 = call.need(1, "id")?;
         let prefix = call.bytes(4).ok_or_else(|| is_null("prefix"))?;
@@ -57,7 +57,7 @@ sql_function! {
         };
         state.add(id.cast_unsigned(), size, known, bitmap, prefix)?;
         Ok(datum)
-    }
+    };
 }
 
 /// Reads the size in argument `n` of a row that another query, with the last argument `internal`,
@@ -110,11 +110,11 @@ impl PartJoinState {
     }
 }
 
-sql_function! {
+sql_functions! {
     /// `neardup_part_join_result(internal, …) → bigint[]`
-    neardup_part_join_result, pg_finfo_neardup_part_join_result, within Arguments, |call| {
+    neardup_part_join_result, within Arguments: |call| {
         aggregate::result(call, |state: Option<PartJoinState>| state.map(|state| candidates(state.part)).transpose())
-    }
+    };
 }
 
 /// Returns the numbers of all candidates of a part, the lesser one of a pair first.
@@ -142,9 +142,9 @@ fn candidates(part: PartRowsState) -> Result<Datum> {
     number_array(&found)
 }
 
-sql_function! {
+sql_functions! {
     /// `neardup_part_candidates(bigint[]) → (left_id, right_id)`
-    neardup_part_candidates, pg_finfo_neardup_part_candidates, within Arguments, |call| {
+    neardup_part_candidates, within Arguments: |call| {
         let Some(array) = call.datum(0) else { return Ok(call.give::<i32>(None)) };
         // SAFETY: our SQL declares an array of bigints, which lives as long as the call.
         let ids = unsafe { numbers(pg_sys::pg_detoast_datum(array.cast_mut_ptr()).cast()) };
@@ -153,8 +153,9 @@ sql_function! {
             let message = format!("{} numbers are no whole number of pairs", ids.len());
             return Err(SqlError::parameter(message).hint(EXAMPLE));
         };
-        set_returning::all(call, ListedCandidates(pairs))
-    }
+        let row = |pair: &[i64; 2]| Ok(pair.map(|id| Some(Datum::from(id))));
+        set_returning::all(call, Rows(["left_id", "right_id"], pairs.iter().map(row)))
+    };
 }
 
 /// Returns the numbers of an array where they are, or `None` if it can have NULL.
@@ -170,21 +171,6 @@ unsafe fn numbers(array: *const pg_sys::ArrayType) -> Option<&'static [i64]> {
         let elements = array.byte_add(header.next_multiple_of(align_of::<i64>())).cast::<i64>();
         let count = pg_sys::ArrayGetNItems(dimensions, lengths) as usize;
         ((*array).dataoffset == 0).then(|| std::slice::from_raw_parts(elements, count))
-    }
-}
-
-/// The candidates of a list of pairs of numbers.
-struct ListedCandidates(&'static [[i64; 2]]);
-
-impl RowSource<2> for ListedCandidates {
-    fn columns(&self) -> [&'static str; 2] {
-        ["left_id", "right_id"]
-    }
-
-    fn next(&mut self) -> Result<Option<[Datum; 2]>> {
-        let Some((pair, rest)) = self.0.split_first() else { return Ok(None) };
-        self.0 = rest;
-        Ok(Some(pair.map(Datum::from)))
     }
 }
 
@@ -207,28 +193,25 @@ fn pack(call: FunctionCall, rows: Option<RowGroups>) -> Result<Datum> {
     Ok(datum)
 }
 
-sql_function! {
+sql_functions! {
     /// `neardup_part_pack_step(internal, n, carried, ranks, method, parts) → internal`
-    neardup_part_pack_step, pg_finfo_neardup_part_pack_step, within Arguments, |call| {
+    neardup_part_pack_step, within Arguments: |call| {
         pack(call, document::of_document(call, 2)?)
-    }
-}
-sql_function! {
+    };
+
     /// `neardup_part_pack_result(internal) → bytea[]`
-    neardup_part_pack_result, pg_finfo_neardup_part_pack_result, within Arguments, |call| {
+    neardup_part_pack_result, within Arguments: |call| {
         aggregate::result(call, |state: Option<PackState>| {
             state.map(|state| bytes_array(&state.packer.pieces()?)).transpose()
         })
-    }
-}
+    };
 
-sql_function! {
     /// `neardup_part_join_packed_step(internal, rows, method) → internal`
-    neardup_part_join_packed_step, pg_finfo_neardup_part_join_packed_step, within Arguments, |call| {
+    neardup_part_join_packed_step, within Arguments: |call| {
         let (datum, state) = joined(call, 2)?;
         add(call, |row| state.add(row.id, row.size, false, row.bitmap, row.shared))?;
         Ok(datum)
-    }
+    };
 }
 
 /// Calls `each` with the rows of the piece in argument 1. Ours are small, but anyone may pass one.

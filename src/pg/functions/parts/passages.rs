@@ -4,16 +4,13 @@
 //! A passage takes 36 bytes, big-endian: the sentences of both documents and their number as int4,
 //! the spans in characters as four int4, and the similarity as float8.
 
-use pgrx::pg_sys::Datum;
-
 use super::{KnownMethod, method};
-use crate::pg::functions::passages::columns;
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::functions::passages::passage_rows;
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::executor::executor_for;
-use crate::pg::server::set_returning::{self, RowSource};
+use crate::pg::server::executor::compute;
+use crate::pg::server::set_returning;
 use crate::pg::server::values;
-use neardup_core::executor;
 use neardup_core::memory;
 use neardup_core::methods::carrier::{LeftOut, content};
 use neardup_core::passages::Passage;
@@ -22,27 +19,27 @@ use neardup_core::passages::Passage;
 const BYTES: usize = 36;
 const DOING: &str = "storing passages";
 
-sql_function! {
+sql_functions! {
     /// `neardup_part_passages(left, right, ranks, method) → bytea`: NULL if the two documents
     /// share no passage.
-    neardup_part_passages, pg_finfo_neardup_part_passages, within Arguments, |call| {
+    neardup_part_passages, within Arguments: |call| {
         let method = method(call, 3)?;
         let passages = method.0.passages().ok_or_else(KnownMethod::is_whole)?;
         let Some((left, right)) = call.bytes(0).zip(call.bytes(1)) else { return Ok(call.give::<i32>(None)) };
         let (pair, left_out) =
             ([content(left)?, content(right)?], LeftOut::parse(call.bytes(2).unwrap_or_default())?);
-        let mut bytes = Vec::new();
-        executor::one(executor_for(16 * (left.len() + right.len())), &mut bytes, |bytes, stop| {
+        let bytes = compute(16 * (left.len() + right.len()), |stop| {
+            let mut bytes = Vec::new();
             for passage in passages.passages(pair, left_out, stop)? {
-                encode(&passage, bytes)?;
+                encode(&passage, &mut bytes)?;
             }
-            Ok(())
+            Ok(bytes)
         })?;
         match bytes.as_slice() {
             [] => Ok(call.give::<i32>(None)),
             bytes => values::bytea(bytes, "a value of passages"),
         }
-    }
+    };
 }
 
 fn encode(passage: &Passage, bytes: &mut Vec<u8>) -> neardup_core::error::Result<()> {
@@ -75,51 +72,37 @@ fn decode(bytes: &[u8; BYTES]) -> Passage {
     }
 }
 
-sql_function! {
+sql_functions! {
     /// `neardup_part_passage_rows(passages)`: returns the rows of a value of passages.
-    neardup_part_passage_rows, pg_finfo_neardup_part_passage_rows, within Arguments, |call| {
-        set_returning::all(call, PassageRows::new(call)?)
-    }
+    neardup_part_passage_rows, within Arguments: |call| {
+        set_returning::all(call, passage_rows(stored(call)?))
+    };
 }
 
-/// The passages of a value as rows.
-struct PassageRows(std::vec::IntoIter<Passage>);
-
-impl PassageRows {
-    fn new(call: FunctionCall) -> Result<Self> {
-        let bad = |why: &str| {
-            SqlError::parameter(format!("passages cannot be read: {why}"))
-                .hint("CALL partial_duplicates_into('docs', passages => 'docs_passages');")
-        };
-        let (found, rest) = call.bytes(0).unwrap_or_default().as_chunks::<BYTES>();
-        if !rest.is_empty() {
-            return Err(bad("it is cut short"));
+/// Returns the passages of a value.
+fn stored(call: FunctionCall) -> Result<Vec<Passage>> {
+    let bad = |why: &str| {
+        SqlError::parameter(format!("passages cannot be read: {why}"))
+            .hint("CALL partial_duplicates_into('docs', passages => 'docs_passages');")
+    };
+    let (found, rest) = call.bytes(0).unwrap_or_default().as_chunks::<BYTES>();
+    if !rest.is_empty() {
+        return Err(bad("it is cut short"));
+    }
+    let mut passages = Vec::new();
+    memory::reserve(&mut passages, found.len(), DOING)?;
+    for bytes in found {
+        pgrx::check_for_interrupts!();
+        let passage = decode(bytes);
+        let is_range =
+            |range: &std::ops::Range<usize>| range.start <= range.end && range.end < i32::MAX as usize;
+        let are_numbers = [passage.left_sentence, passage.right_sentence, passage.sentences]
+            .iter()
+            .all(|&n| n < i32::MAX as u32);
+        if !(are_numbers && is_range(&passage.left_span) && is_range(&passage.right_span)) {
+            return Err(bad("a number is out of range"));
         }
-        let mut passages = Vec::new();
-        memory::reserve(&mut passages, found.len(), DOING)?;
-        for bytes in found {
-            pgrx::check_for_interrupts!();
-            let passage = decode(bytes);
-            let is_range =
-                |range: &std::ops::Range<usize>| range.start <= range.end && range.end < i32::MAX as usize;
-            let are_numbers = [passage.left_sentence, passage.right_sentence, passage.sentences]
-                .iter()
-                .all(|&n| n < i32::MAX as u32);
-            if !(are_numbers && is_range(&passage.left_span) && is_range(&passage.right_span)) {
-                return Err(bad("a number is out of range"));
-            }
-            passages.push(passage);
-        }
-        Ok(Self(passages.into_iter()))
+        passages.push(passage);
     }
-}
-
-impl RowSource<6> for PassageRows {
-    fn columns(&self) -> [&'static str; 6] {
-        ["left_sentence", "right_sentence", "sentences", "left_span", "right_span", "similarity"]
-    }
-
-    fn next(&mut self) -> Result<Option<[Datum; 6]>> {
-        self.0.next().map(|passage| columns(&passage)).transpose()
-    }
+    Ok(passages)
 }

@@ -7,14 +7,13 @@ use pgrx::{PgMemoryContexts, pg_sys};
 
 use super::{DOING, KnownMethod, method};
 use crate::pg::server::aggregate;
-use crate::pg::server::call::{FunctionCall, is_on_disk, sql_function, varlena_bytes};
+use crate::pg::server::call::{FunctionCall, is_on_disk, sql_functions, varlena_bytes};
 use crate::pg::server::error::Result;
-use crate::pg::server::executor::{BackendExecutor, executor_for};
+use crate::pg::server::executor::{BackendExecutor, compute, compute_with};
 use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
 use crate::pg::server::values;
 use neardup_core::allowance::Allowance;
-use neardup_core::executor;
 use neardup_core::joins::parts::ranks::{self, TokenPlaces, TokenRanks};
 use neardup_core::joins::set_index::token_counts::TokenCounts;
 use neardup_core::memory;
@@ -40,9 +39,9 @@ enum RankState {
     Nothing,
 }
 
-sql_function! {
+sql_functions! {
     /// `neardup_part_ranks_step(internal, carried, method) → internal`
-    neardup_part_ranks_step, pg_finfo_neardup_part_ranks_step, within Arguments, |call| {
+    neardup_part_ranks_step, within Arguments: |call| {
         let method = method(call, 2)?;
         let carrier = method.carrier()?;
         let (datum, state) = aggregate::state(call, || {
@@ -62,14 +61,10 @@ sql_function! {
             })
         })?;
         let (false, Some(bytes)) = (matches!(state, RankState::Nothing), call.bytes(1)) else { return Ok(datum) };
-        let mut set = Vec::new();
-        executor::one(executor_for(8 * bytes.len()), &mut set, |set, stop| {
-            *set = carrier.set(content(bytes)?, stop)?;
-            Ok(())
-        })?;
+        let set = compute(8 * bytes.len(), |stop| carrier.set(content(bytes)?, stop))?;
         match state {
             RankState::Nothing => {}
-            RankState::Tokens(counts) => executor::one(executor_for(8 * set.len()), counts, |counts, stop| {
+            RankState::Tokens(counts) => compute_with(8 * set.len(), counts, |counts, stop| {
                 set.iter().try_for_each(|&token| counts.add(token, stop))
             })?,
             RankState::Terms { terms, files, documents, .. } => {
@@ -78,22 +73,21 @@ sql_function! {
             }
         }
         Ok(datum)
-    }
-}
-sql_function! {
+    };
+
     /// `neardup_part_ranks_result(internal, …) → bytea`
-    neardup_part_ranks_result, pg_finfo_neardup_part_ranks_result, within Arguments, |call| {
+    neardup_part_ranks_result, within Arguments: |call| {
         aggregate::result(call, |state: Option<RankState>| {
             let bytes = match state.unwrap_or(RankState::Nothing) {
                 RankState::Nothing => Vec::new(),
-                RankState::Tokens(counts) => order(counts, KEPT)?,
+                RankState::Tokens(mut counts) => compute_with(usize::MAX, &mut counts, |counts, stop| ranks::ranks(counts, KEPT, stop))?,
                 RankState::Terms { method, terms, files, documents, _allowance } => {
                     left_out(method.carrier()?, terms, files, documents)?
                 }
             };
             Ok(Some(values::bytea(&bytes, "an order of tokens")?))
         })
-    }
+    };
 }
 
 /// Returns the terms that do not count, as `LeftOut` of the core reads them.
@@ -115,16 +109,6 @@ fn left_out(carrier: &dyn Carrier, terms: Log<u64>, files: ServerFiles, document
             return Ok(bytes);
         }
     }
-}
-
-/// Returns the order of the `keep` most frequent of these tokens.
-fn order(counts: TokenCounts<u64>, keep: usize) -> Result<Vec<u8>> {
-    let mut state = (counts, Vec::new());
-    executor::one(executor_for(usize::MAX), &mut state, |(counts, bytes), stop| {
-        *bytes = ranks::ranks(counts, keep, stop)?;
-        Ok(())
-    })?;
-    Ok(state.1)
 }
 
 /// Reads the token ranks in argument `n`. If the value is stored out of line, its ranks and the

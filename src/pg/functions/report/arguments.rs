@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use crate::pg::query::names::type_name;
 use crate::pg::query::relation::Relation;
-use crate::pg::request::example::{Example, literal};
-use crate::pg::request::form::{Argument, FunctionForm, Named};
+use crate::pg::request::example::{self, Example, literal};
+use crate::pg::request::form::{Argument, Named};
 use crate::pg::request::such_as;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::report::link::LinkPattern;
@@ -62,16 +62,13 @@ impl ReportArguments {
 /// Returns the title column as SQL text.
 fn title(given: Named<'_>, name: &str, example: &Example) -> Result<String> {
     let relation = Relation::open(given.need(Argument::Docs)?)?;
-    let column = relation.named(name, Argument::TitleColumn.name()).map_err(|error| {
-        let columns = relation.column_names();
-        error.hint(format!("{} Columns: {columns}.", such_as(example)))
-    })?;
+    let column = example::named(&relation, name, Argument::TitleColumn.name(), example)?;
     Ok(format!("d.{}::pg_catalog.text", column.quoted()?))
 }
 
 /// Returns the call as it was made: every argument with a value other than its default.
-pub(super) fn as_called(given: Named<'_>, form: FunctionForm, relation: &str) -> Result<String> {
-    let mut call = format!("{}({}", form.name, literal(relation));
+pub(super) fn as_called(given: Named<'_>, relation: &str) -> Result<String> {
+    let mut call = format!("{}({}", given.form.name, literal(relation));
     let threshold = given.get::<f64>(Argument::Threshold);
     let id_type = given.id_type();
     let add = |call: &mut String, value: &dyn std::fmt::Display| {
@@ -86,7 +83,7 @@ pub(super) fn as_called(given: Named<'_>, form: FunctionForm, relation: &str) ->
     if let Some(id_type) = id_type {
         add(&mut call, &format_args!("NULL::{}", type_name(id_type)));
     }
-    for argument in form.arguments() {
+    for argument in given.form.arguments(given.is_typed) {
         if let Some(value) = named(given, argument)? {
             add(&mut call, &format_args!("{} => {value}", argument.name()));
         }

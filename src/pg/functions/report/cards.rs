@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::arguments::ReportArguments;
 use super::documents::{Digest, ReportDocuments, with_room};
+use crate::pg::functions::clusters::{Chains, is_chain};
 use crate::pg::server::error::Result;
 use neardup_core::clusters::grouping::{Cluster, Clusters, Homes};
 use neardup_core::clusters::strongest::Link;
@@ -21,15 +22,6 @@ const LISTED_OF_ONE: [usize; 2] = [20, 1_000];
 /// The maximum number of versions of a cluster that are read and compared: the page has no room for
 /// more.
 const MOST_COMPARED: usize = 200;
-
-/// A cluster is checked for chains if it has at least this many rows.
-pub(super) const LARGE: usize = 100;
-
-/// Reports whether most rows of a large cluster form no pair with its representative.
-pub(super) fn is_chain(cluster: &Cluster<'_>) -> bool {
-    let apart = cluster.similarity.iter().filter(|similarity| similarity.is_nan()).count();
-    cluster.members.len() >= LARGE && apart > cluster.members.len() / 2
-}
 
 /// All clusters with the data about them.
 pub(super) struct Cards<'a> {
@@ -172,7 +164,7 @@ impl Cards<'_> {
     ) -> Result<HashMap<usize, Vec<Link>>> {
         const LINKS: usize = 5;
         const PIECE: usize = 1 << 16;
-        let large = numbers.iter().filter(|&&number| self.clusters.range(number).len() >= LARGE);
+        let large = numbers.iter().filter(|&&number| self.clusters.range(number).len() >= Chains::LARGE);
         let mut weak: HashMap<usize, Vec<Link>> = large.map(|&number| (number, Vec::new())).collect();
         if weak.is_empty() {
             return Ok(weak);

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use pgrx::pg_sys;
 
-use crate::pg::functions::clusters::JoinGraph;
 use crate::pg::query::Query;
 use crate::pg::query::cursor::OpenCursor;
+use crate::pg::query::ids::OrderedIds;
 use crate::pg::query::names::{equality, qualified_type};
 use crate::pg::request::Request;
 use crate::pg::request::example::literal;
@@ -28,7 +28,7 @@ pub(super) fn with_room<T>(write: impl FnOnce() -> T) -> CoreResult<T> {
 /// Documents by vertex.
 pub(super) struct ReportDocuments<'a> {
     request: &'a Request,
-    joined: &'a JoinGraph<'a>,
+    vertices: &'a OrderedIds,
     /// The title as SQL, relative to the alias `d`.
     title: Option<&'a str>,
 }
@@ -47,18 +47,18 @@ struct DocumentText {
 
 impl<'a> ReportDocuments<'a> {
     /// The documents of a join.
-    pub(super) fn new(request: &'a Request, joined: &'a JoinGraph<'a>, title: Option<&'a str>) -> Self {
-        Self { request, joined, title }
+    pub(super) fn new(request: &'a Request, vertices: &'a OrderedIds, title: Option<&'a str>) -> Self {
+        Self { request, vertices, title }
     }
 
     /// Returns the number of vertices.
     pub(super) fn vertices(&self) -> usize {
-        self.joined.order.len()
+        self.vertices.len()
     }
 
     /// Returns the id of a vertex as text.
     pub(super) fn id(&self, vertex: u32) -> String {
-        self.joined.ids.show(self.joined.order[vertex as usize])
+        self.vertices.ids.show(self.vertices.order[vertex as usize])
     }
 
     /// Reads the titles and texts of some vertices. Only the beginning of a long text is read.
@@ -113,7 +113,7 @@ impl<'a> ReportDocuments<'a> {
         const IDS_A_QUERY: usize = 256;
         const ROWS_A_FETCH: usize = 16;
         const TITLE: usize = 200;
-        let Self { request, joined, .. } = self;
+        let request = self.request;
         let source = &request.left;
         let title = match self.title {
             Some(title) => format!("pg_catalog.left({title}, {TITLE})"),
@@ -142,7 +142,7 @@ impl<'a> ReportDocuments<'a> {
             OpenCursor::open(&query, types)?.for_each(ROWS_A_FETCH, |[id, title, text, digest]| {
                 let Some(id) = id else { return Ok(()) };
                 // SAFETY: the cursor checked that the ids have their type.
-                let Some(vertex) = (unsafe { joined.ids.find(&joined.order, id) }) else { return Ok(()) };
+                let Some(vertex) = (unsafe { self.vertices.find(id) }) else { return Ok(()) };
                 // SAFETY: the values are texts and a bytea, which live until the next fetch.
                 let bytes = |value: Option<pg_sys::Datum>| value.map(|value| unsafe { varlena_bytes(value) });
                 let string = |value| -> Result<Option<String>> {

@@ -9,12 +9,12 @@ use std::time::Instant;
 use pgrx::pg_sys::{self, Datum};
 
 use self::arguments::{ReportArguments, as_called};
-use self::cards::{Cards, LARGE, is_chain};
+use self::cards::Cards;
 use self::documents::{ReportDocuments, with_room};
-use super::clusters::{GroupedRows, JoinGraph, how};
+use super::clusters::{Chains, Joining, grouped_rows, how, is_chain};
 use crate::pg::request::Request;
-use crate::pg::request::form::{self, FunctionForm};
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::request::form::DUPLICATES_REPORT;
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::own_schema::calls;
@@ -38,35 +38,31 @@ use neardup_core::report::pair::ShownDocument;
 use neardup_core::report::{facts::Facts, page::ReportPage};
 use neardup_core::runs::Unit;
 
-sql_function! {
+sql_functions! {
     /// `duplicates_report(docs, threshold, …)`
-    neardup_duplicates_report, pg_finfo_neardup_duplicates_report, |call| report(call, form::DUPLICATES_REPORT)
-}
-sql_function! {
-    /// `duplicates_report(docs, threshold, id_type, …)`
-    neardup_duplicates_report_typed, pg_finfo_neardup_duplicates_report_typed, |call| report(call, form::DUPLICATES_REPORT.typed())
+    neardup_duplicates_report: report;
 }
 
-fn report(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
+fn report(call: FunctionCall) -> Result<Datum> {
     /// The maximum number of steps for computing the diameter of a cluster. They take about a
     /// second.
     const EFFORT: u64 = 1 << 28;
     let began = Instant::now();
-    let request = Request::new(call, form)?;
+    let given = DUPLICATES_REPORT.bind(call);
+    let request = Request::new(given)?;
     if request.left.kind.sketches().is_some() {
         return Err(SqlError::parameter("duplicates_report shows texts, and the column has sketches")
             .hint("Name a column of texts with text_column => '…'."));
     }
-    let given = form.bind(call);
     let how = how(given, &request.example)?;
     let asked = ReportArguments::new(given, &request.example)?;
 
     let files = ServerFiles::in_current_context();
-    let mut joined = JoinGraph::new(&request, &files)?;
+    let mut joined = Joining::new(&request)?.all(&files)?;
     let executor = joined.executor;
-    let vertices = joined.order.len();
+    let vertices = joined.vertices.len();
     let clusters = match how.grouping(&request) {
-        Some(grouping) => GroupedRows::new(&request, grouping)?.clusters,
+        Some(grouping) => grouped_rows(&request, grouping)?.1,
         None => Clusters::new(&mut joined.graph, how.clustering, how.largest, &executor)?,
     };
     let summaries = summaries(&mut joined.graph, &clusters, EFFORT, &executor)?;
@@ -84,7 +80,7 @@ fn report(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     let points = curve(&mut joined.graph, &links, &thresholds(lowest), &executor)?;
     let steps = curve(&mut joined.graph, &links, &steps::thresholds(lowest), &executor)?;
 
-    let documents = ReportDocuments::new(&request, &joined, asked.title.as_deref());
+    let documents = ReportDocuments::new(&request, &joined.vertices, asked.title.as_deref());
     let mut page = ReportPage::new(asked.link.clone());
     add_pairs(&mut page, &by_turns(&samples), &documents, &executor)?;
     let cards = Cards { clusters: &clusters, summaries: &summaries, documents: &documents, asked: &asked };
@@ -94,7 +90,7 @@ fn report(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     let members: usize = clusters.iter().map(|cluster| cluster.members.len()).sum();
     let facts = Facts {
         relation: request.left.relation.clone(),
-        call: calls(&format!("SELECT {};", as_called(given, form, &request.left.relation)?)).into_owned(),
+        call: calls(&format!("SELECT {};", as_called(given, &request.left.relation)?)).into_owned(),
         made: statement_time(),
         version: LIBRARY,
         took: milliseconds(began),
@@ -204,7 +200,7 @@ fn warnings(clusters: &Clusters, documents: usize) -> Vec<String> {
         ));
     }
     let largest = clusters.iter().map(|cluster| cluster.members.len()).max().unwrap_or(0);
-    if largest >= LARGE && largest > documents / 10 {
+    if largest >= Chains::LARGE && largest > documents / 10 {
         warnings.push(format!(
             "The largest cluster has {} of {} documents. That is often a template, an error page or a notice that \
              they share: look at its pairs, and strip what is shared before comparing.",

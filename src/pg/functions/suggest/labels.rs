@@ -6,7 +6,7 @@ use pgrx::{PgSqlErrorCode, check_for_interrupts, pg_sys};
 use crate::pg::query::Query;
 use crate::pg::query::column::UserColumn;
 use crate::pg::query::cursor::OpenCursor;
-use crate::pg::query::ids::{RowIds, becomes};
+use crate::pg::query::ids::{OrderedIds, becomes};
 use crate::pg::query::names::{equality, qualified_type, type_name};
 use crate::pg::query::relation::Relation;
 use crate::pg::request::Request;
@@ -69,11 +69,9 @@ impl Labels {
             table = relation.qualified
         );
         let labelled = request.left.only(&condition, &[], &[relation.oid]);
-        let mut reading = request.reading_of(&labelled);
-        let method = method(profile)?;
-        let (mut pairs, _) = reading.run(|reading| method.pairs(reading))?;
-        let finished = reading.finish();
-        let mut given = self.read(&finished.left, &finished.left.in_order(&finished.executor)?)?;
+        let (reading, method) = (request.reading_of(&labelled), method(profile)?);
+        let (mut pairs, finished, _) = reading.prepare(|reading| method.pairs(reading))?;
+        let mut given = self.read(&OrderedIds::new(finished.left, &finished.executor)?)?;
         let mut answers = Answers::default();
         while let Some(pair) = pairs.next(&finished.executor)? {
             check_for_interrupts!();
@@ -99,9 +97,9 @@ impl Labels {
         Ok(answers)
     }
 
-    /// Reads the answers, in the order of their rows. `ids` are those of the labelled documents,
-    /// and `order` lists them in order.
-    fn read(&self, ids: &RowIds, order: &[u32]) -> Result<Vec<Label>> {
+    /// Reads the answers, in the order of their rows, about the labelled documents.
+    fn read(&self, documents: &OrderedIds) -> Result<Vec<Label>> {
+        let OrderedIds { ids, order } = documents;
         const ROWS_A_FETCH: usize = 1 << 10;
         let Self { relation, ids: [a, b], answer, .. } = self;
         let sql = format!("SELECT {a}, {b}, {answer} FROM {} AS l", relation.qualified);
@@ -120,7 +118,7 @@ impl Labels {
                 return Ok(());
             };
             // SAFETY: the cursor checked that the ids have their type.
-            let (Some(a), Some(b)) = (unsafe { (ids.find(order, a), ids.find(order, b)) }) else {
+            let (Some(a), Some(b)) = (unsafe { (documents.find(a), documents.find(b)) }) else {
                 missing += 1;
                 return Ok(());
             };

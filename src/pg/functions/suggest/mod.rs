@@ -12,27 +12,26 @@ use self::survey::Survey;
 use crate::pg::request::example::{Example, literal};
 use crate::pg::request::form::{Argument, Named, SUGGEST};
 use crate::pg::request::{Request, such_as};
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::own_schema::calls;
-use crate::pg::server::set_returning::{self, RowSource};
+use crate::pg::server::set_returning::{self, Row, RowSource, float};
 use crate::pg::server::values::text;
 use neardup_core::suggest::advice::{Advice, advice, of_all};
 use neardup_core::suggest::answers::{Interval, ThresholdEstimate};
 use neardup_core::suggest::labelled::labelled;
 
-sql_function! {
+sql_functions! {
     /// `suggest(docs, id_column, text_column, sample, labels, min_precision)`
-    neardup_suggest, pg_finfo_neardup_suggest, |call| {
+    neardup_suggest: |call| {
         set_returning::answer(call, || Suggestions::new(call))
-    }
+    };
 }
 
 /// The advice as rows.
 struct Suggestions {
     rows: std::vec::IntoIter<(Advice, Option<ThresholdEstimate>)>,
     example: Example,
-    nulls: [bool; COLUMNS],
 }
 
 const COLUMNS: usize = 12;
@@ -40,7 +39,7 @@ const COLUMNS: usize = 12;
 impl Suggestions {
     fn new(call: FunctionCall) -> Result<Self> {
         let given = SUGGEST.bind(call);
-        let request = Request::of_any_id(given, SUGGEST)?;
+        let request = Request::new(given)?;
         let labels: Option<pg_sys::Oid> = given.get(Argument::Labels);
         let labels = labels.map(|labels| Labels::open(labels, &request)).transpose()?;
         let wanted = wanted(given, &request, labels.is_some())?;
@@ -59,7 +58,7 @@ impl Suggestions {
         }
         rows.extend(advice.into_iter().map(|advice| (advice, None)));
         let example = request.example.for_function("near_duplicates", id_type(&request));
-        Ok(Self { rows: rows.into_iter(), example, nulls: [false; COLUMNS] })
+        Ok(Self { rows: rows.into_iter(), example })
     }
 
     /// Returns the call that a piece of advice is about.
@@ -116,33 +115,24 @@ impl RowSource<COLUMNS> for Suggestions {
         ]
     }
 
-    fn next(&mut self) -> Result<Option<[Datum; COLUMNS]>> {
+    fn next(&mut self) -> Result<Option<Row<COLUMNS>>> {
         let Some((advice, estimate)) = self.rows.next() else { return Ok(None) };
         let call = self.call(&advice);
-        self.nulls = [false; COLUMNS];
-        (self.nulls[2], self.nulls[3]) = (advice.threshold.is_none(), advice.pairs.is_none());
-        let number = |number: f64| Datum::from(number.to_bits());
-        let mut row = [Datum::null(); COLUMNS];
+        let mut row = [None; COLUMNS];
         row[..6].copy_from_slice(&[
-            text(advice.method)?,
-            Datum::from(advice.fits),
-            number(advice.threshold.unwrap_or(0.0)),
-            Datum::from(advice.pairs.unwrap_or(0)),
-            text(&advice.reason)?,
-            text(&call)?,
+            Some(text(advice.method)?),
+            Some(Datum::from(advice.fits)),
+            advice.threshold.and_then(float),
+            advice.pairs.map(Datum::from),
+            Some(text(&advice.reason)?),
+            Some(text(&call)?),
         ]);
         let shares = estimate.map_or([None, None], |estimate| [estimate.precision, estimate.recall]);
-        for (n, share) in shares.into_iter().enumerate() {
-            let columns = 6 + 3 * n..9 + 3 * n;
-            self.nulls[columns.clone()].fill(share.is_none());
+        for (columns, share) in row[6..].chunks_mut(3).zip(shares) {
             if let Some(Interval { value, low, high }) = share {
-                row[columns].copy_from_slice(&[value, low, high].map(number));
+                columns.copy_from_slice(&[value, low, high].map(float));
             }
         }
         Ok(Some(row))
-    }
-
-    fn nulls(&self) -> [bool; COLUMNS] {
-        self.nulls
     }
 }

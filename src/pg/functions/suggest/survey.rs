@@ -4,15 +4,14 @@
 //! of words.
 
 use std::collections::{HashMap, HashSet};
-use std::num::NonZeroU64;
 
 use pgrx::check_for_interrupts;
 
 use crate::pg::read::documents::Finished;
 use crate::pg::read::sample::CallSample;
 use crate::pg::request::example::Example;
-use crate::pg::request::form::{Argument, Named, SUGGEST_PAIRS};
-use crate::pg::request::{Request, at_least_one, such_as};
+use crate::pg::request::form::{Named, SUGGEST_PAIRS};
+use crate::pg::request::{Request, sample_size};
 use crate::pg::server::error::Result;
 use neardup_core::joins::pairs::{Pair, Pairs};
 use neardup_core::memory;
@@ -48,18 +47,11 @@ impl Survey {
         given: Named<'_>,
         proposals: Option<&mut Proposals>,
     ) -> Result<Self> {
-        let asked = given.get(Argument::Sample).map(|asked| at_least_one(Argument::Sample.name(), asked));
-        let asked = asked.transpose().map_err(|error| {
-            let example = usual(request).with(Argument::Sample.name(), 25_000);
-            error.hint(such_as(&example))
-        })?;
-        let sample = CallSample::new(&request.left, asked.and_then(NonZeroU64::new))?;
+        let sample = CallSample::new(&request.left, sample_size(given, &usual(request))?)?;
         let sampled = sample.narrow(&request.left);
         let (profile, _) = request.reading_of(&sampled).run(TextProfile::read)?;
-        let mut reading = request.reading_of(&sampled);
-        let method = method(&profile)?;
-        let (pairs, account) = reading.run(|reading| method.pairs(reading))?;
-        let finished = reading.finish();
+        let (reading, method) = (request.reading_of(&sampled), method(&profile)?);
+        let (pairs, finished, account) = reading.prepare(|reading| method.pairs(reading))?;
         let curve = PairCurve::new(finished.left.len())?;
         let documents = [account.documents, sample.documents];
         let mut survey = Self { profile, curve, shares: None, documents, finished, pairs };
@@ -83,9 +75,8 @@ impl Survey {
         let documents = WholesAndParts::documents(&self.profile).min(self.documents[0]);
         let method = WholesAndParts::runs(documents);
         let sampled = sample.at_most(documents).narrow(&request.left);
-        let mut reading = request.reading_of(&sampled);
-        let (mut pairs, _) = reading.run(|reading| method.pairs(reading))?;
-        let mut finished = reading.finish();
+        let reading = request.reading_of(&sampled);
+        let (mut pairs, mut finished, _) = reading.prepare(|reading| method.pairs(reading))?;
         let ids = &finished.left;
         // Texts that are the same to the first join are the same here, whatever rows come first.
         let hashes = self.hashes_of_equal_rows()?;

@@ -5,8 +5,8 @@
 
 use pgrx::{PgList, pg_sys};
 
+use crate::pg::query::nodes::placeholder_document;
 use crate::pg::query::ours::is_function_of;
-use crate::pg::query::placeholder::placeholder_document;
 
 /// Returns the value of an expression for a short placeholder document. The expression must consist
 /// of calls of functions of the access method's extension. The first argument of each call is the

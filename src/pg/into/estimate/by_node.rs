@@ -8,12 +8,12 @@ use super::measure::{MeasuredCall, MeasuredSample};
 use crate::into::estimate::{CallEstimate, NodeWork, StepNodes, estimate};
 use crate::pg::functions::sampled_method::plan;
 use crate::pg::into::arguments::{CallArguments, JoinArguments};
-use crate::pg::into::log::LoggedArguments;
-use crate::pg::into::nodes::servers::Requests;
 use crate::pg::into::place::TablePlace;
 use crate::pg::into::statements::join::JoinStatements;
+use crate::pg::into::statements::log::LoggedArguments;
 use crate::pg::into::statements::routes::few_parts;
-use crate::pg::into::statements::{citus_catalog, estimate as statements};
+use crate::pg::into::statements::servers::Requests;
+use crate::pg::into::statements::{citus, estimate as statements};
 use crate::pg::procedure::citus as spreading;
 use crate::pg::query::Query;
 use crate::pg::query::as_user::{Extension, as_user};
@@ -105,7 +105,7 @@ pub(crate) fn by_node(call: FunctionCall, given: Named<'_>, wanted: Option<u64>)
         as_user(caller, servers)?;
     }
     let request = Request::of_kept(&arguments.join, asked.id_oid)?;
-    let by = match as_user(caller, || citus_catalog::is_hashable(asked.id_oid).holds())? {
+    let by = match as_user(caller, || citus::is_hashable(asked.id_oid))? {
         true => Hash::OfValue,
         false => Hash::OfText,
     };
@@ -116,7 +116,7 @@ pub(crate) fn by_node(call: FunctionCall, given: Named<'_>, wanted: Option<u64>)
     let LoggedArguments { parts, carried, citus, .. } = &in_parts.logged;
     let mut parts = *parts;
     if citus.is_some() && !arguments.names_parts() {
-        let nodes = as_user(caller, || citus_catalog::nodes().number())?.unwrap_or(1);
+        let nodes = as_user(caller, citus::count_nodes)?;
         parts = few_parts(parts, nodes, i64::try_from(sample.documents).unwrap_or(i64::MAX));
     }
     let join = JoinStatements::new(&extension.internal, parts, carried);
@@ -207,7 +207,7 @@ fn shares(sizes: impl Iterator<Item = i64> + Clone) -> Vec<f64> {
 
 /// Returns the nodes of Citus that have documents, with their shares.
 fn shares_of_nodes(docs: Oid) -> Result<Vec<(String, f64)>> {
-    if !spreading::is_there().holds()? || !citus_catalog::is_known(docs).holds()? {
+    if !spreading::is_there().holds()? || !citus::is_known(docs)? {
         return Ok(Vec::new());
     }
     let nodes: Vec<(String, i64, bool)> = statements::nodes_of_shards(docs).json()?;

@@ -22,6 +22,7 @@ use crate::pg::server::activity::processor_seconds;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::settings;
+use crate::pg::server::values::array_of;
 use neardup_core::{hash, memory};
 
 const DOING: &str = "reading a sample";
@@ -273,14 +274,8 @@ impl MeasuredSample {
         }
         let count = sets.len() as u64;
         // SAFETY: the sets are values of bytea that stay in place; the function copies them.
-        let array = unsafe {
-            let (mut length, mut by_value, mut align) = (0, false, 0);
-            let of = pg_sys::BYTEAOID;
-            pg_sys::get_typlenbyvalalign(of, &raw mut length, &raw mut by_value, &raw mut align);
-            let (values, count) = (sets.as_mut_ptr(), sets.len() as i32);
-            pg_sys::construct_array(values, count, of, length.into(), by_value, align)
-        };
-        Ok(((pg_sys::BYTEAARRAYOID, Some(Datum::from(array))), count, equal))
+        let array = unsafe { array_of(pg_sys::BYTEAOID, &mut sets)? };
+        Ok(((pg_sys::BYTEAARRAYOID, Some(array)), count, equal))
     }
 }
 

@@ -3,8 +3,6 @@
 //! Of a call on this server, a row for each method that would do; of `near_duplicates_into`, a row
 //! for each node.
 
-use std::num::NonZeroU64;
-
 use pgrx::IntoDatum;
 use pgrx::pg_sys::Datum;
 
@@ -12,18 +10,19 @@ use super::by_node::{ByNode, by_node};
 use crate::into::estimate::NodeWork;
 use crate::pg::functions::sampled_method::{Planned, plan};
 use crate::pg::read::sample::CallSample;
+use crate::pg::request::example::Example;
 use crate::pg::request::form::{Argument, NEAR_DUPLICATES_PLAN, Named};
-use crate::pg::request::{Request, at_least_one, such_as};
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::request::{Request, sample_size};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::Result;
-use crate::pg::server::set_returning;
+use crate::pg::server::set_returning::{self, Row, Rows};
 use crate::pg::server::values::text;
 
-sql_function! {
+sql_functions! {
     /// `near_duplicates_plan(docs, threshold, …)`
-    neardup_near_duplicates_plan, pg_finfo_neardup_near_duplicates_plan, |call| {
-        set_returning::few(call, COLUMNS, rows(call)?.into_iter().map(Ok))
-    }
+    neardup_near_duplicates_plan: |call| {
+        set_returning::all(call, Rows(COLUMNS, rows(call)?.into_iter().map(Ok)))
+    };
 }
 
 const COLUMNS: [&str; 15] = [
@@ -44,37 +43,28 @@ const COLUMNS: [&str; 15] = [
     "received",
 ];
 
-type PlanRow = [Option<Datum>; COLUMNS.len()];
+type PlanRow = Row<{ COLUMNS.len() }>;
 
 fn rows(call: FunctionCall) -> Result<Vec<PlanRow>> {
     let given = NEAR_DUPLICATES_PLAN.bind(call);
     let in_parts = given.get::<i32>(Argument::Parts).is_some();
     match in_parts || given.get(Argument::ByNode).unwrap_or(false) {
         true => {
-            let sample = sample(given).map_err(|error| {
-                error.hint("For example: SELECT * FROM near_duplicates_plan('docs', 0.8, sample => 25000);")
-            })?;
-            nodes(by_node(call, given, sample)?)
+            let example = Example::new(NEAR_DUPLICATES_PLAN.name, ["docs".to_owned()]);
+            nodes(by_node(call, given, sample_size(given, &example)?)?)
         }
         false => methods(given),
     }
 }
 
-/// Returns about how many documents the sample is to have, if the caller says so.
-fn sample(given: Named<'_>) -> Result<Option<u64>> {
-    given.get(Argument::Sample).map(|asked| at_least_one(Argument::Sample.name(), asked)).transpose()
-}
-
 /// Estimates a call on this server, by the method and by another that finds the same.
 fn methods(given: Named<'_>) -> Result<Vec<PlanRow>> {
-    let request = Request::of_any_id(given, NEAR_DUPLICATES_PLAN)?;
-    let wanted = sample(given)
-        .map_err(|error| error.hint(such_as(&request.example.with(Argument::Sample.name(), 25_000))))?;
-    let sample = CallSample::new(&request.left, wanted.and_then(NonZeroU64::new))?;
+    let request = Request::new(given)?;
+    let sample = CallSample::new(&request.left, sample_size(given, &request.example)?)?;
     // The other of the exact join and of minhash is planned as well, if it takes the arguments.
     let other = match request.method_name {
-        "jaccard" => Request::of_any_id(given.with_method("minhash"), NEAR_DUPLICATES_PLAN).ok(),
-        "minhash" => Request::of_any_id(given.with_method("jaccard"), NEAR_DUPLICATES_PLAN).ok(),
+        "jaccard" => Request::new(given.with_method("minhash")).ok(),
+        "minhash" => Request::new(given.with_method("jaccard")).ok(),
         _ => None,
     };
     let find_seconds = sample.find_seconds(&request.left)?;

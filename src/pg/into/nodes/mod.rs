@@ -2,26 +2,24 @@
 //! under which settings a statement reaches the rows where they are; what a stage computes is the
 //! same everywhere.
 //!
-//! A part is joined where its rows are. On a server of postgres_fdw ([`servers`]) that is done by
-//! the statement that joins all parts, which groups rows by part: with partition-wise aggregation,
-//! postgres_fdw ships the groups of each server to it. In Citus ([`citus`]) the rows of a part are
-//! in one shard, whose node joins it. [`connection`] is a request to a server with a deadline, by
+//! A part is joined where its rows are. On a server of postgres_fdw
+//! ([`servers`](super::statements::servers)) that is done by the statement that joins all parts,
+//! which groups rows by part: with partition-wise aggregation, postgres_fdw ships the groups of
+//! each server to it. In Citus ([`citus`](super::statements::citus)) the rows of a part are in one
+//! shard, whose node joins it. [`connection`] is a request to a server with a deadline, by
 //! [`libpq`] and the options that a [`mapping`] has.
 
-pub(crate) mod citus;
-mod connection;
+pub(crate) mod connection;
 mod libpq;
-mod mapping;
-pub(crate) mod servers;
+pub(crate) mod mapping;
 
 use std::ffi::{CStr, CString};
 
 use pgrx::pg_sys;
 
-use self::citus::CitusLayout;
-
-use self::servers::Server;
 use crate::into::step::WorkingTable;
+use crate::pg::into::statements::citus::CitusLayout;
+use crate::pg::into::statements::servers::Server;
 use crate::pg::query::as_user::set;
 use crate::pg::server::settings;
 

@@ -2,13 +2,13 @@
 
 use pgrx::pg_sys::Oid;
 
-use super::on;
 use crate::into::state::most_candidates;
 use crate::into::step::WorkingTable;
 use crate::pg::into::nodes::Nodes;
-use crate::pg::into::tables::own::OwnTable;
 use crate::pg::into::work::CallWork;
 use crate::pg::procedure::statement::Statement;
+use crate::pg::procedure::statement::on;
+use crate::pg::procedure::table::Table;
 use crate::pg::query::as_user::INTERNAL;
 use crate::pg::server::error::Result;
 
@@ -59,7 +59,7 @@ pub(crate) fn fill(work: &mut CallWork) -> Result<i64> {
 /// and moves them, pair by pair, to where the left set of the pair is, unless there are so many
 /// that the plan refuses to go on. Returns the number of candidates. A pair may come from several
 /// parts.
-fn in_citus(work: &CallWork, to: &OwnTable, oids: &[Oid], routes: &str) -> Result<i64> {
+fn in_citus(work: &CallWork, to: &Table, oids: &[Oid], routes: &str) -> Result<i64> {
     let (spread, join) = (work.spread()?, work.join()?);
     let joined = spread.made(WorkingTable::Joined)?;
     let found = join.joined();
@@ -81,7 +81,7 @@ fn in_citus(work: &CallWork, to: &OwnTable, oids: &[Oid], routes: &str) -> Resul
 
 /// In Citus, finds the candidates among new sets, and of new with stored ones, whose rows are known
 /// ones; then stores the new rows.
-fn with_stored(work: &mut CallWork, to: &OwnTable) -> Result<i64> {
+fn with_stored(work: &mut CallWork, to: &Table) -> Result<i64> {
     let [routes, routed] = work.open([WorkingTable::Routes, WorkingTable::Routed])?;
     let all = format!(
         "(SELECT k.part, k.n, ~k.size AS size, k.bitmap, k.prefix FROM {routed} k \
@@ -97,7 +97,7 @@ fn with_stored(work: &mut CallWork, to: &OwnTable) -> Result<i64> {
 }
 
 /// Notes the bytes of candidates that moved between shards, and the number of distinct ones.
-pub(crate) fn note_moved(work: &mut CallWork, candidates: &OwnTable, rows: i64) -> Result<()> {
+pub(crate) fn note_moved(work: &mut CallWork, candidates: &Table, rows: i64) -> Result<()> {
     let sql = format!(
         "SELECT COALESCE(sum(c.count), 0)::int8 FROM (SELECT c.l, count(DISTINCT c.r) AS count FROM {candidates} c GROUP BY c.l) c"
     );
@@ -107,7 +107,7 @@ pub(crate) fn note_moved(work: &mut CallWork, candidates: &OwnTable, rows: i64) 
 }
 
 /// Returns the numbers of all parts that have rows, as an array.
-pub(crate) fn parts_of(routes: &OwnTable) -> Statement {
+pub(crate) fn parts_of(routes: &Table) -> Statement {
     on(
         [routes],
         format!(

@@ -3,12 +3,12 @@
 
 use std::fmt::{Display, Formatter, Result as Formatted};
 
-use super::on;
 use crate::into::step::WorkingTable;
 use crate::pg::into::nodes::Nodes;
-use crate::pg::into::tables::columns::{Column, Type};
-use crate::pg::into::tables::own::OwnTable;
+use crate::pg::procedure::definition::{Column, Type, store_as_they_are};
 use crate::pg::procedure::statement::Statement;
+use crate::pg::procedure::statement::on;
+use crate::pg::procedure::table::Table;
 use crate::pg::request::example::literal;
 use crate::pg::server::error::Result;
 
@@ -188,17 +188,13 @@ pub(crate) fn first_number(part: i64) -> i64 {
     part << LENGTH
 }
 
-/// Makes a table whose rows are kept after a crash. `sql` are its columns as SQL text. Values that
-/// cannot be compressed further are not compressed.
+/// Makes a table whose rows are kept after a crash. `sql` are its columns as SQL text.
 pub(crate) fn create(name: &str, columns: &[Column], sql: &str, distribution: Distribution) -> Result<()> {
     Statement::new(format!("CREATE TABLE {name} ({sql}){distribution}")).run()?;
     if matches!(distribution, Distribution::Servers(_)) {
         return Ok(());
     }
-    for (column, _) in columns.iter().filter(|(_, of)| matches!(of, Type::Packed | Type::Int8Array)) {
-        Statement::new(format!("ALTER TABLE {name} ALTER COLUMN {column} SET STORAGE EXTERNAL")).run()?;
-    }
-    Ok(())
+    store_as_they_are(name, columns)
 }
 
 /// The table on a server for which a partition stands.
@@ -234,16 +230,6 @@ pub(crate) fn fetch(partition: &str, rows: i64) -> Statement {
     Statement::new(format!("ALTER FOREIGN TABLE {partition} OPTIONS (SET fetch_size '{rows}')"))
 }
 
-/// Drops tables.
-pub(crate) fn drop(tables: &[String]) -> Statement {
-    Statement::new(format!("DROP TABLE {}", tables.join(", ")))
-}
-
-/// Counts the rows of a table.
-pub(crate) fn count(table: &OwnTable) -> Statement {
-    on([table], format!("SELECT count(*) FROM {table}"))
-}
-
 /// Returns the SQL expression for the size in bytes of these columns of a row `t`.
 pub(super) fn size_of_row(columns: &[Column]) -> String {
     let fixed = |of: Type| match of {
@@ -258,7 +244,7 @@ pub(super) fn size_of_row(columns: &[Column]) -> String {
 }
 
 /// Returns the number of bytes of the rows that were moved into a table.
-pub(super) fn moved(table: &OwnTable, columns: &[Column]) -> Statement {
+pub(super) fn moved(table: &Table, columns: &[Column]) -> Statement {
     let bytes = size_of_row(columns);
     on([table], format!("SELECT COALESCE(sum({bytes}), 0)::int8 FROM {table} t"))
 }

@@ -4,7 +4,7 @@
 use pgrx::pg_sys::Oid;
 
 use super::join::{JoinStatements, NOTHING_COUNTED};
-use crate::pg::into::documents::DocumentColumns;
+use crate::pg::into::statements::join::DocumentColumns;
 use crate::pg::procedure::statement::{Statement, oid};
 use crate::pg::query::Parameter;
 use crate::pg::query::as_user::INTERNAL;

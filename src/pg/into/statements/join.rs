@@ -1,8 +1,10 @@
-//! The parts of statements that describe the join: what the method's functions compute of documents
-//! and of parts.
+//! The parts of statements that describe the documents and their join: what the method's functions
+//! compute of documents and of parts.
 
-use crate::pg::into::documents::{Carried, CountedTokens};
+use serde::{Deserialize, Serialize};
+
 use crate::pg::query::as_user::INTERNAL;
+use crate::pg::read::source::DocumentSource;
 use crate::pg::request::example::literal;
 
 /// The parts of statements that describe the join.
@@ -112,4 +114,65 @@ pub(crate) fn method(json: &str) -> String {
     // Backslashes mean the same whatever standard_conforming_strings says.
     let escape = if json.contains('\\') { "E" } else { "" };
     format!("{escape}{}::pg_catalog.jsonb", literal(json).replace('\\', "\\\\"))
+}
+
+/// The SQL expressions for reading documents, relative to the alias `d`; all names are qualified
+/// with their schemas.
+#[derive(Debug, Clone)]
+pub(crate) struct DocumentColumns {
+    /// The relation.
+    pub table: String,
+    /// The id of a row.
+    pub id: String,
+    /// What is carried of the document in a row.
+    pub set: String,
+    /// The hash of the compared content of a row, by which changes are noticed.
+    pub hash: String,
+    /// Set if documents are numbered in the order of their ids.
+    pub are_ordered: bool,
+}
+
+impl DocumentColumns {
+    /// Returns a query for `id` and `set` of all documents.
+    pub(crate) fn query(&self) -> String {
+        let Self { table, id, set, .. } = self;
+        format!("SELECT {id} AS id, {set} AS set FROM {table} AS d")
+    }
+}
+
+/// How a method is made in parts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Carried {
+    /// The method and its arguments, as JSON.
+    pub method: String,
+    /// What is counted before documents meet.
+    pub counted: CountedTokens,
+    /// Set if passages of two documents are found, and not how similar these are.
+    #[serde(default)]
+    pub passages: bool,
+}
+
+/// What is counted of documents before they meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum CountedTokens {
+    /// Nothing.
+    Nothing,
+    /// The tokens of a sample.
+    Sample,
+    /// The terms of all documents. The comparison of two documents depends on them, too.
+    All,
+}
+
+/// Returns the SQL expression for the hash of what is compared of a document.
+pub(crate) fn hash(source: &DocumentSource, internal: &str) -> String {
+    let text = format!("{}::pg_catalog.text", source.column);
+    let content = if source.has_sites() {
+        format!(
+            "COALESCE('d' OPERATOR(pg_catalog.||) {text}, '') OPERATOR(pg_catalog.||) COALESCE('s' OPERATOR(pg_catalog.||) {}, '')",
+            source.site
+        )
+    } else {
+        text
+    };
+    format!("{INTERNAL}.neardup_job_hash({content}{internal})")
 }

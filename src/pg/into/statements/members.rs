@@ -2,13 +2,13 @@
 
 use pgrx::PgSqlErrorCode;
 
-use super::on;
 use crate::into::step::WorkingTable;
 use crate::pg::into::nodes::Nodes;
-use crate::pg::into::parts::OF_MEMBERS;
-use crate::pg::into::tables::own::OwnTable;
+use crate::pg::into::statements::parts::OF_MEMBERS;
 use crate::pg::into::work::CallWork;
 use crate::pg::procedure::statement::Statement;
+use crate::pg::procedure::statement::on;
+use crate::pg::procedure::table::Table;
 use crate::pg::server::error::{Result, SqlError};
 
 /// Fills the table.
@@ -37,7 +37,7 @@ pub(crate) fn fill(work: &mut CallWork) -> Result<i64> {
 
 /// Chooses, for all documents with an equal set, the document that represents them: for the
 /// documents of one of some parts of the digests, or of all digests.
-fn of_digests(members: &OwnTable, sets: &OwnTable, part: Option<u16>) -> Statement {
+fn of_digests(members: &Table, sets: &Table, part: Option<u16>) -> Statement {
     let of =
         part.map_or_else(String::new, |part| format!(" AND get_byte(s.digest, 0) % {OF_MEMBERS} = {part}"));
     on(
@@ -50,7 +50,7 @@ fn of_digests(members: &OwnTable, sets: &OwnTable, part: Option<u16>) -> Stateme
 
 /// Inserts the new documents, each with the number of the document that represents all with an
 /// equal set: a known one, or the first of the new ones.
-fn new(members: &OwnTable, [sets, known]: [&OwnTable; 2], first: i64) -> Statement {
+fn new(members: &Table, [sets, known]: [&Table; 2], first: i64) -> Statement {
     on(
         [members, sets, known],
         format!(
@@ -63,7 +63,7 @@ fn new(members: &OwnTable, [sets, known]: [&OwnTable; 2], first: i64) -> Stateme
 
 /// In Citus, inserts all documents that have tokens. Documents with the same set are numbered in
 /// the order of their ids; the first one has the set, if members have sets.
-pub(super) fn in_citus(members: &OwnTable, sets: &OwnTable, have_sets: bool) -> Statement {
+pub(super) fn in_citus(members: &Table, sets: &Table, have_sets: bool) -> Statement {
     let set = if have_sets { ", CASE WHEN row_number() OVER w = 1::int8 THEN s.set END" } else { "" };
     on(
         [members, sets],
@@ -76,7 +76,7 @@ pub(super) fn in_citus(members: &OwnTable, sets: &OwnTable, have_sets: bool) -> 
 
 /// Removes the sets of all documents but the first one of those with the same set, so that each set
 /// is there once. Ids are compared as arrays, whose operator is in `pg_catalog` for any type.
-fn keep_one_each(sets: &OwnTable, members: &OwnTable) -> Statement {
+fn keep_one_each(sets: &Table, members: &Table) -> Statement {
     on(
         [sets, members],
         format!(
@@ -87,7 +87,7 @@ fn keep_one_each(sets: &OwnTable, members: &OwnTable) -> Statement {
 
 /// In Citus, inserts the new documents, of which the first of a new set has the set and number 1,
 /// and stores these sets.
-fn fill_new_in_citus(work: &CallWork, to: &OwnTable, sets: &OwnTable) -> Result<i64> {
+fn fill_new_in_citus(work: &CallWork, to: &Table, sets: &Table) -> Result<i64> {
     let spread = work.spread()?;
     let [stored] = work.open([WorkingTable::Stored])?;
     spread.drop(WorkingTable::Slots)?;
@@ -121,7 +121,7 @@ fn fill_new_in_citus(work: &CallWork, to: &OwnTable, sets: &OwnTable) -> Result<
 }
 
 /// Counts the pairs of documents with equal sets.
-pub(super) fn count_equal(work: &CallWork, members: &OwnTable) -> Result<i64> {
+pub(super) fn count_equal(work: &CallWork, members: &Table) -> Result<i64> {
     // In Citus, the set has the number.
     let by = if work.nodes()?.citus().is_some() { "n" } else { "r" };
     let sql = format!(

@@ -3,41 +3,33 @@
 //!
 //! [`definitions`] says what the working tables are, and makes and drops them. The other tables'
 //! files fill them, each wherever its rows are: [`seen`] has the documents and their changes, then
-//! come [`sets`], [`members`], [`ranks`], [`routes`], [`candidates`], [`halves`] and [`pairs`],
+//! come [`sets`], [`members`], [`ranks`], [`routes`], [`candidates`] and [`pairs`],
 //! [`stars`] for clusters in Citus, and the [`result`]. [`join`] are the parts of these statements
-//! that describe the method. [`parts`] notes which parts are done.
+//! that describe the method. Sessions that share the work take [`parts`] of it.
 //!
-//! [`catalog`] asks the server's catalog, and [`citus_catalog`] that of Citus. [`log`] reads and
-//! writes the log, [`remote`] has the statements that run on the servers. [`runs`] finds what calls
-//! have left, and [`estimate`] takes the steps of a call on a sample.
+//! [`catalog`] asks the server's catalog, and [`citus`] says how Citus distributes the documents,
+//! and distributes tables like them. [`log`] is the log next to the result, [`servers`] has
+//! the requests to servers. [`calls`] finds what calls have left, and [`estimate`] takes
+//! the steps of a call on a sample.
 
-use super::tables::own::OwnTable;
-use crate::pg::procedure::statement::Statement;
-
+mod calls;
 pub(super) mod candidates;
 pub(super) mod catalog;
-pub(super) mod citus_catalog;
+pub(super) mod citus;
 pub(super) mod definitions;
 pub(super) mod estimate;
-pub(super) mod halves;
 pub(super) mod join;
 pub(super) mod log;
 pub(super) mod members;
 pub(super) mod pairs;
 pub(super) mod parts;
 pub(super) mod ranks;
-pub(super) mod remote;
 pub(super) mod result;
 pub(super) mod routes;
-pub(super) mod runs;
 pub(super) mod seen;
+pub(super) mod servers;
 pub(super) mod sets;
 pub(super) mod stars;
-
-/// Makes a statement on tables that are open, which its text names.
-pub(super) fn on<const N: usize>(tables: [&OwnTable; N], sql: impl Into<String>) -> Statement {
-    Statement::new(sql).about(tables.map(|table| table.oid))
-}
 
 /// The bits of a number that is not negative.
 const POSITIVE: &str = "9223372036854775807::int8";

@@ -1,10 +1,12 @@
 //! The pairs of numbers whose sets are similar.
 
-use super::{IS_FIRST, on};
-use crate::into::step::WorkingTable;
+use super::definitions::moved;
+use super::{IS_FIRST, POSITIVE};
+use crate::into::step::{LoggedStage, WorkingTable};
 use crate::pg::into::nodes::Nodes;
-use crate::pg::into::tables::own::OwnTable;
-use crate::pg::into::work::CallWork;
+use crate::pg::into::work::{CallWork, not_here};
+use crate::pg::procedure::statement::on;
+use crate::pg::procedure::table::Table;
 use crate::pg::server::error::Result;
 
 /// Inserts the similar pairs of a round, or of a part. Right sets are where the halves are.
@@ -13,7 +15,7 @@ pub(crate) fn fill(work: &mut CallWork) -> Result<i64> {
     let [to, sets] = work.open([WorkingTable::Pairs, spread.compared_sets()])?;
     let ranks = join.compares_by_ranks().then(|| work.open([WorkingTable::Ranks])).transpose()?;
     let of_ranks = ranks.as_ref().map(|[ranks]| format!(", {ranks} o")).unwrap_or_default();
-    let mut tables: Vec<OwnTable> = ranks.into_iter().flatten().collect();
+    let mut tables: Vec<Table> = ranks.into_iter().flatten().collect();
     let sql = match spread.nodes {
         Nodes::Home(Some(_)) => {
             let part = work.claimed.part();
@@ -59,4 +61,28 @@ pub(crate) fn fill(work: &mut CallWork) -> Result<i64> {
     };
     let oids: Vec<_> = tables.iter().chain([&to, &sets]).map(|table| table.oid).collect();
     work.run(&on([], sql).about(oids))
+}
+
+/// Fills the table of the candidates of a round with their left sets, which are on the same nodes.
+/// The log counts the pairs that are made from halves, not the halves themselves.
+pub(crate) fn fill_halves(work: &mut CallWork) -> Result<()> {
+    let spread = work.spread()?;
+    let progress = &work.log()?.progress;
+    let LoggedStage::Round(round) = progress.next(false) else { return Err(not_here(WorkingTable::Halves)) };
+    let rounds = progress.rounds;
+    let [to, candidates, sets] =
+        work.open([WorkingTable::Halves, WorkingTable::Candidates, spread.compared_sets()])?;
+    if spread.nodes.citus().is_none() {
+        let sql = format!(
+            "INSERT INTO {to} SELECT c.l, c.r, s.set FROM {candidates} c JOIN {sets} s ON s.n = c.l WHERE (c.l + c.r) % {rounds}::int8 = {round}::int8"
+        );
+        return on([&to, &candidates, &sets], sql).run().map(|_| ());
+    }
+    let sql = format!(
+        "INSERT INTO {to} SELECT c.l, c.r, m.id, m.set FROM (SELECT DISTINCT c.l, c.r FROM {candidates} c \
+             WHERE ((c.l # c.r) & {POSITIVE}) % {rounds}::int8 = {round}::int8) c JOIN {sets} m ON m.n = c.l WHERE m.{IS_FIRST}"
+    );
+    on([&to, &candidates, &sets], sql).run()?;
+    work.moved = moved(&to, spread.columns(WorkingTable::Halves)).number()?.unwrap_or_default();
+    Ok(())
 }

@@ -1,11 +1,12 @@
 //! What the method counts before documents meet: mostly the order of tokens.
 
 use super::join::{JoinStatements, NOTHING_COUNTED};
-use super::{IS_FIRST, POSITIVE, on};
+use super::{IS_FIRST, POSITIVE};
 use crate::into::step::WorkingTable;
-use crate::pg::into::tables::own::OwnTable;
 use crate::pg::into::work::CallWork;
 use crate::pg::procedure::statement::Statement;
+use crate::pg::procedure::statement::on;
+use crate::pg::procedure::table::Table;
 use crate::pg::server::error::Result;
 
 /// About the number of sets from which the order of tokens is made.
@@ -37,13 +38,13 @@ pub(crate) fn fill(work: &mut CallWork) -> Result<i64> {
 }
 
 /// Makes an empty order.
-fn nothing(ranks: &OwnTable) -> Statement {
+fn nothing(ranks: &Table) -> Statement {
     on([ranks], format!("INSERT INTO {ranks} SELECT {NOTHING_COUNTED}"))
 }
 
 /// In Citus, moves a sample of the distinct sets, or the terms of all documents, to one shard, and
 /// counts them there: a single value, which all nodes get.
-fn in_citus(work: &CallWork, join: &JoinStatements, to: &OwnTable) -> Result<i64> {
+fn in_citus(work: &CallWork, join: &JoinStatements, to: &Table) -> Result<i64> {
     let spread = work.spread()?;
     let samples = spread.made(WorkingTable::Samples)?;
     let (sets, of) = if join.compares_by_ranks() {

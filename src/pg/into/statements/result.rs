@@ -2,19 +2,19 @@
 //! numbers.
 
 use super::join::JoinStatements;
-use super::{members, on};
+use super::members;
 use crate::into::step::WorkingTable;
-use crate::pg::into::tables::own::OwnTable;
 use crate::pg::into::work::CallWork;
-use crate::pg::procedure::rows::supplied;
 use crate::pg::procedure::statement::Statement;
+use crate::pg::procedure::statement::on;
+use crate::pg::procedure::table::Table;
 use crate::pg::query::as_user::set;
 use crate::pg::request::example::literal;
 use crate::pg::server::error::Result;
 
 /// Opens the table that has the documents, by the numbers of their sets, and the pairs of numbers.
 /// What is brought up to date has all documents in the table of known ones.
-fn sources(work: &CallWork) -> Result<[OwnTable; 2]> {
+fn sources(work: &CallWork) -> Result<[Table; 2]> {
     let by_numbers = work.is_update() && work.nodes()?.citus().is_none();
     work.open([if by_numbers { WorkingTable::Known } else { WorkingTable::Members }, WorkingTable::Pairs])
 }
@@ -23,7 +23,7 @@ fn sources(work: &CallWork) -> Result<[OwnTable; 2]> {
 /// similarity 1; the greater number of two of them is not that of the document that represents
 /// them, so that few documents are joined with all others. If passages are found, each document is
 /// a record, and the one with the lesser number has the lesser id.
-fn all(join: &JoinStatements, members: &OwnTable, pairs: &OwnTable) -> String {
+fn all(join: &JoinStatements, members: &Table, pairs: &Table) -> String {
     if join.passages {
         let (found, rows) = join.found("p.similarity");
         return format!(
@@ -56,7 +56,7 @@ pub(crate) fn count_pairs(work: &mut CallWork) -> Result<()> {
 
 /// Counts all pairs in Citus: first those of sets, with the number of documents that have the right
 /// set, or with the number of passages, for which each document is a record.
-fn count_in_citus(work: &CallWork, passages: bool, members: &OwnTable, pairs: &OwnTable) -> Result<i64> {
+fn count_in_citus(work: &CallWork, passages: bool, members: &Table, pairs: &Table) -> Result<i64> {
     let spread = work.spread()?;
     let counted = spread.made(WorkingTable::Counted)?;
     let count = if passages { "octet_length(p.similarity) / 36" } else { "b.count" };
@@ -74,7 +74,7 @@ fn count_in_citus(work: &CallWork, passages: bool, members: &OwnTable, pairs: &O
 }
 
 /// Fills the table of pairs, and returns the number of pairs.
-pub(crate) fn fill_pairs(work: &CallWork, result: &OwnTable) -> Result<i64> {
+pub(crate) fn fill_pairs(work: &CallWork, result: &Table) -> Result<i64> {
     work.nodes()?.reach(None);
     let [members, pairs] = sources(work)?;
     let join = work.join()?;
@@ -90,8 +90,8 @@ pub(crate) fn fill_pairs(work: &CallWork, result: &OwnTable) -> Result<i64> {
 fn fill_in_citus(
     work: &CallWork,
     join: &JoinStatements,
-    result: &OwnTable,
-    [members, pairs]: [&OwnTable; 2],
+    result: &Table,
+    [members, pairs]: [&Table; 2],
 ) -> Result<i64> {
     let spread = work.spread()?;
     let named = spread.made(WorkingTable::Named)?;
@@ -118,28 +118,25 @@ fn fill_in_citus(
     Ok(rows)
 }
 
-/// Makes a table that the caller named.
-pub(crate) fn create(name: &str, columns: &[String]) -> Statement {
-    Statement::new(format!("CREATE TABLE {name} ({})", columns.join(", ")))
+/// Fills a table with rows that the library supplies. Runs with the search path of the caller, like
+/// all reading of documents, and so qualifies all names with their schemas.
+pub(crate) fn supply(table: &Table, rows: &str) -> String {
+    format!("INSERT INTO {table} SELECT f.* FROM {rows}")
 }
 
-/// Fills a table with rows that the library supplies, made of those of a query if there is one.
-/// Runs with the search path of the caller, like all reading of documents, and so qualifies all
-/// names with their schemas.
-pub(crate) fn supply(internal: &str, table: &OwnTable, query: Option<&str>, columns: &str) -> String {
-    let found = supplied(internal, query, columns);
-    format!("INSERT INTO {table} SELECT f.* FROM {found}")
+/// Fills a table with rows that the library supplies.
+pub(crate) fn fill(table: &Table, rows: &str) -> Statement {
+    on([table], supply(table, rows))
 }
 
-/// Fills the table of clusters with the clusters that the library makes of the pairs.
-pub(crate) fn clusters(internal: &str, clusters: &OwnTable, result: &OwnTable, columns: &str) -> Statement {
-    let query = literal(&format!("SELECT p.left_id, p.right_id, p.similarity FROM {result} p"));
-    on([clusters], supply(internal, clusters, Some(&query), columns))
+/// Returns the query for all pairs of a result, as an SQL expression.
+pub(crate) fn every_pair(result: &Table) -> String {
+    literal(&format!("SELECT p.left_id, p.right_id, p.similarity FROM {result} p"))
 }
 
 /// Makes a table equal to another one with the same columns, changing only rows that differ.
 /// `is_same` compares a row `p` of the table with a row `f` of the other one.
-pub(crate) fn become_equal(table: &OwnTable, other: &OwnTable, is_same: &str) -> Result<()> {
+pub(crate) fn become_equal(table: &Table, other: &Table, is_same: &str) -> Result<()> {
     let delete = format!("DELETE FROM {table} p WHERE NOT EXISTS (SELECT 1 FROM {other} f WHERE {is_same})");
     on([table, other], delete).run()?;
     let insert = format!(

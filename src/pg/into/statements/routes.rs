@@ -3,12 +3,13 @@
 use super::definitions::moved;
 use super::join::JoinStatements;
 use super::sets::delete_new;
-use super::{IS_FIRST, citus_catalog, on};
+use super::{IS_FIRST, citus};
 use crate::into::step::WorkingTable;
 use crate::pg::into::nodes::Nodes;
-use crate::pg::into::nodes::citus::CitusLayout;
-use crate::pg::into::parts;
+use crate::pg::into::statements::citus::CitusLayout;
+use crate::pg::into::statements::parts;
 use crate::pg::into::work::CallWork;
+use crate::pg::procedure::statement::on;
 use crate::pg::request::example::literal;
 use crate::pg::server::error::Result;
 use crate::pg::server::settings;
@@ -97,7 +98,7 @@ fn count_parts(work: &CallWork, usual: i64) -> Result<i64> {
     if work.is_update() || work.call.arguments.names_parts() {
         return Ok(usual);
     }
-    let nodes = citus_catalog::nodes().number()?.unwrap_or(1);
+    let nodes = citus::count_nodes()?;
     Ok(few_parts(usual, nodes, work.log()?.progress.expected(WorkingTable::Sets)))
 }
 

@@ -3,11 +3,12 @@
 
 use pgrx::pg_sys;
 
-use super::{members, on, sets};
+use super::{members, sets};
 use crate::into::step::WorkingTable;
-use crate::pg::into::documents::DocumentColumns;
-use crate::pg::into::tables::own::OwnTable;
+use crate::pg::into::statements::join::DocumentColumns;
 use crate::pg::into::work::CallWork;
+use crate::pg::procedure::statement::on;
+use crate::pg::procedure::table::Table;
 use crate::pg::query::Query;
 use crate::pg::query::as_user::as_user;
 use crate::pg::query::names::equality;
@@ -74,13 +75,7 @@ pub(crate) fn fill_known(work: &CallWork) -> Result<i64> {
 
 /// Replaces what is known of changed documents by `n`, `r` and `digest` of their rows in `new`, a
 /// table or a query of these tables.
-fn know(
-    work: &CallWork,
-    known: &OwnTable,
-    changes: &OwnTable,
-    new: &str,
-    tables: &[&OwnTable],
-) -> Result<i64> {
+fn know(work: &CallWork, known: &Table, changes: &Table, new: &str, tables: &[&Table]) -> Result<i64> {
     let eq = equality(work.call.asked.id_oid)?;
     let forget =
         format!("DELETE FROM {known} k WHERE EXISTS (SELECT 1 FROM {changes} c WHERE c.id {eq} k.id)");
@@ -94,12 +89,7 @@ fn know(
 
 /// Does so in Citus, where the numbers of new documents are moved to where their ids are, and then
 /// makes the table of all documents by the numbers of their sets.
-fn fill_known_in_citus(
-    work: &CallWork,
-    known: &OwnTable,
-    changes: &OwnTable,
-    members: &OwnTable,
-) -> Result<i64> {
+fn fill_known_in_citus(work: &CallWork, known: &Table, changes: &Table, members: &Table) -> Result<i64> {
     let spread = work.spread()?;
     let numbers = spread.made(WorkingTable::Numbers)?;
     let move_numbers =

@@ -5,16 +5,17 @@
 
 use pgrx::pg_sys::{self, Oid};
 
+use super::citus;
 use super::definitions::{first_number, size_of_row};
-use super::{citus_catalog, on};
 use crate::into::state::{CheckedIds, SetSizes};
 use crate::into::step::WorkingTable;
-use crate::pg::into::documents::DocumentColumns;
 use crate::pg::into::nodes::Nodes;
-use crate::pg::into::nodes::citus::{CitusLayout, Sharding};
-use crate::pg::into::tables::own::OwnTable;
+use crate::pg::into::statements::citus::{CitusLayout, Sharding};
+use crate::pg::into::statements::join::DocumentColumns;
 use crate::pg::into::work::CallWork;
 use crate::pg::procedure::statement::Statement;
+use crate::pg::procedure::statement::on;
+use crate::pg::procedure::table::Table;
 use crate::pg::query::as_user::as_user;
 use crate::pg::query::names::equality;
 use crate::pg::query::{Parameter, Query};
@@ -22,12 +23,7 @@ use crate::pg::request::example::literal;
 use crate::pg::server::error::Result;
 
 /// Runs a query of the caller, which reads the documents.
-pub(super) fn query(
-    work: &CallWork,
-    sql: &str,
-    parameters: &[Parameter],
-    tables: &[OwnTable],
-) -> Result<i64> {
+pub(super) fn query(work: &CallWork, sql: &str, parameters: &[Parameter], tables: &[Table]) -> Result<i64> {
     let tables = tables.iter().map(|table| table.oid);
     let relations: Vec<Oid> = [work.call.asked.docs].into_iter().chain(tables).collect();
     Ok(Query { sql, parameters, relations: &relations, read_only: false }.run([])?.rows as i64)
@@ -77,7 +73,7 @@ pub(crate) fn read(work: &mut CallWork) -> Result<i64> {
 
 /// Deletes the rows that a call left which did not come to the end of a step: those of new
 /// documents on servers, which may have committed them.
-pub(super) fn delete_new(work: &CallWork, table: &OwnTable) -> Result<()> {
+pub(super) fn delete_new(work: &CallWork, table: &Table) -> Result<()> {
     if !work.is_update() || work.nodes()?.servers().is_empty() {
         return Ok(());
     }
@@ -92,7 +88,7 @@ fn numbered(first: i64) -> String {
 
 /// Inserts the sets of documents with their numbers. A document of which nothing is carried is
 /// similar to no other one.
-fn insert(sets: &OwnTable, documents: &DocumentColumns, number: &str, of: &str) -> String {
+fn insert(sets: &Table, documents: &DocumentColumns, number: &str, of: &str) -> String {
     let DocumentColumns { table, id, set, are_ordered, .. } = documents;
     let order = if *are_ordered { format!("ORDER BY {id}") } else { String::new() };
     // Equal documents are found by a digest for which nobody can construct a collision. Documents
@@ -127,7 +123,7 @@ fn in_part(work: &CallWork, parts: usize) -> Result<(String, String)> {
 }
 
 /// Reads changed documents from servers, for which their ids are parameters: some at a time.
-fn read_batches(work: &CallWork, sets: &OwnTable, changes: &OwnTable) -> Result<i64> {
+fn read_batches(work: &CallWork, sets: &Table, changes: &Table) -> Result<i64> {
     let (caller, first) = (work.call.caller, work.first_new()?);
     let documents = &work.in_parts()?.documents;
     let of =
@@ -146,7 +142,7 @@ fn read_batches(work: &CallWork, sets: &OwnTable, changes: &OwnTable) -> Result<
 }
 
 /// Returns the ids of a batch as an array.
-fn ids_of(changes: &OwnTable, batch: i64) -> Statement {
+fn ids_of(changes: &Table, batch: i64) -> Statement {
     on(
         [changes],
         format!("SELECT array_agg(c.id) FROM {changes} c WHERE c.batch = {batch}::int8 AND NOT c.gone"),
@@ -154,12 +150,12 @@ fn ids_of(changes: &OwnTable, batch: i64) -> Statement {
 }
 
 /// Counts the batches.
-fn batches(changes: &OwnTable) -> Statement {
+fn batches(changes: &Table) -> Statement {
     on([changes], format!("SELECT COALESCE(max(c.batch) + 1, 0)::int8 FROM {changes} c"))
 }
 
 /// Opens the table that says which shard reads which documents, if all nodes have them.
-fn slots(work: &CallWork, layout: &CitusLayout) -> Result<Option<OwnTable>> {
+fn slots(work: &CallWork, layout: &CitusLayout) -> Result<Option<Table>> {
     if layout.how != Sharding::Reference {
         return Ok(None);
     }
@@ -195,8 +191,8 @@ pub(crate) fn make_slots(work: &CallWork, layout: &CitusLayout) -> Result<()> {
 fn in_citus(
     work: &CallWork,
     layout: &CitusLayout,
-    sets: &OwnTable,
-    slots: Option<&OwnTable>,
+    sets: &Table,
+    slots: Option<&Table>,
     of: &str,
 ) -> Result<String> {
     let spread = work.spread()?;
@@ -218,7 +214,7 @@ fn in_citus(
     };
     // A salted hash is immutable, which a statement on a single shard has to be; types that have no
     // hash are told apart by the bytes that are sent.
-    let id_bytes = if citus_catalog::is_hashable(work.call.asked.id_oid).holds()? {
+    let id_bytes = if citus::is_hashable(work.call.asked.id_oid)? {
         format!("pg_catalog.int8send(pg_catalog.hash_array_extended(ARRAY[t.id], {salt}::pg_catalog.int8))")
     } else {
         "pg_catalog.array_send(ARRAY[t.id])".to_owned()
@@ -268,7 +264,7 @@ pub(crate) fn check_ids(work: &mut CallWork) -> Result<()> {
 }
 
 /// Returns, as text, an id that two documents have, or no row if there is no such id.
-fn double_id(table: &OwnTable, rows: &str) -> Statement {
+fn double_id(table: &Table, rows: &str) -> Statement {
     on([table], format!("SELECT s.id::text FROM {table} s GROUP BY s.id HAVING {rows} > 1::int8 LIMIT 1"))
 }
 
@@ -294,12 +290,12 @@ fn check_in_citus(work: &mut CallWork) -> Result<()> {
         return Ok(());
     }
     let is_unique = match work.in_parts()?.id_number {
-        Some(number) => citus_catalog::is_unique(work.call.asked.docs, number).holds()?,
+        Some(number) => citus::is_unique(work.call.asked.docs, number)?,
         None => false,
     };
     let double = if is_unique {
         None
-    } else if citus_catalog::is_hashable(work.call.asked.id_oid).holds()? {
+    } else if citus::is_hashable(work.call.asked.id_oid)? {
         let ids = spread.made(WorkingTable::Ids)?;
         on([&ids, &sets], format!("INSERT INTO {ids} SELECT s.id FROM {sets} s")).run()?;
         let double = double_id(&ids, "count(*)").text()?;

@@ -8,11 +8,11 @@
 //! are read, because all copies of an edge are in the same place.
 
 use super::definitions::moved;
-use super::on;
 use crate::into::step::{LoggedStage, WorkingTable};
 use crate::pg::functions::clusters::Chains;
-use crate::pg::into::tables::own::OwnTable;
 use crate::pg::into::work::CallWork;
+use crate::pg::procedure::statement::on;
+use crate::pg::procedure::table::Table;
 use crate::pg::server::error::Result;
 use neardup_core::clusters::LARGEST_COUNTED;
 
@@ -20,7 +20,7 @@ use neardup_core::clusters::LARGEST_COUNTED;
 const TWO_NUMBERS: i64 = 16;
 
 /// Returns the SQL expression for the distinct edges.
-fn once(edges: &OwnTable) -> String {
+fn once(edges: &Table) -> String {
     format!("(SELECT DISTINCT e.u, e.v FROM {edges} e) e")
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn count_unsettled(work: &mut CallWork) -> Result<()> {
 }
 
 /// Returns the SQL expression for the number of documents that have each set.
-fn counts(members: &OwnTable) -> String {
+fn counts(members: &Table) -> String {
     format!("(SELECT m.n, count(*) AS count FROM {members} m GROUP BY m.n)")
 }
 
@@ -151,7 +151,7 @@ pub(crate) fn fill_clusters(work: &mut CallWork) -> Result<i64> {
 /// Inserts, for each set in a cluster, its first document and the values that decide which set has
 /// the representative: the number of pairs of its documents, and the sum of their similarities, in
 /// the units of [`Degrees`](neardup_core::clusters::leaders::Degrees).
-fn fill_vertices(work: &CallWork, vertices: &OwnTable) -> Result<()> {
+fn fill_vertices(work: &CallWork, vertices: &Table) -> Result<()> {
     const UNIT: &str = "2147483648";
     let [members, neighbours, edges] =
         work.open([WorkingTable::Members, WorkingTable::Neighbours, WorkingTable::Edges])?;
@@ -170,7 +170,7 @@ fn fill_vertices(work: &CallWork, vertices: &OwnTable) -> Result<()> {
 
 /// Counts the clusters, and the large clusters in which most documents form no pair with the
 /// representative. Also returns the size of the largest of these large clusters.
-fn chains(vertices: &OwnTable) -> Result<Chains> {
+fn chains(vertices: &Table) -> Result<Chains> {
     const LARGE: usize = Chains::LARGE;
     // The representative is the set with the most pairs, or in a very large cluster the first one.
     let sql = format!(
@@ -185,7 +185,7 @@ fn chains(vertices: &OwnTable) -> Result<Chains> {
 
 /// Inserts the clusters of documents. Only the first of the documents with the same set can be the
 /// representative.
-pub(crate) fn fill_result(work: &CallWork, result: &OwnTable) -> Result<i64> {
+pub(crate) fn fill_result(work: &CallWork, result: &Table) -> Result<i64> {
     work.nodes()?.reach(None);
     let [clusters, members, neighbours] =
         work.open([WorkingTable::Clusters, WorkingTable::Members, WorkingTable::Neighbours])?;

@@ -1,18 +1,15 @@
 //! The working tables: [`spread`] says how the rows of each are spread over the nodes, makes it and
-//! opens it, and [`kept`] which of them bring a finished result up to date. [`own`] accepts and
-//! locks only tables that belong to the caller and are exactly as the call made them, with their
-//! original [`columns`]. Here they are made and filled, each by the file of its name in
-//! `statements`.
+//! opens it, and which of them bring a finished result up to date. [`own`] accepts and locks only
+//! tables that belong to the caller and are exactly as the call made them, with their original
+//! columns. Here they are made and filled, each by the file of its name in `statements`.
 
-pub(crate) mod columns;
-mod kept;
 pub(crate) mod own;
 pub(crate) mod spread;
 
 use crate::into::state::Count;
 use crate::into::step::WorkingTable;
 use crate::pg::into::nodes::Nodes;
-use crate::pg::into::statements::{candidates, halves, members, pairs, ranks, routes, seen, sets, stars};
+use crate::pg::into::statements::{candidates, members, pairs, ranks, routes, seen, sets, stars};
 use crate::pg::into::work::{CallWork, not_here};
 use crate::pg::server::error::Result;
 
@@ -60,7 +57,7 @@ pub(crate) fn fill(work: &mut CallWork, table: WorkingTable) -> Result<()> {
         WorkingTable::Routes => routes::fill(work)?,
         WorkingTable::Candidates => candidates::fill(work)?,
         // The log counts what is made from the rows of these, not these rows themselves.
-        WorkingTable::Halves => return halves::fill(work),
+        WorkingTable::Halves => return pairs::fill_halves(work),
         WorkingTable::Larger => return stars::fill_larger(work),
         WorkingTable::Pairs => pairs::fill(work)?,
         WorkingTable::Known => seen::fill_known(work)?,

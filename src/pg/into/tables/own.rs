@@ -6,13 +6,11 @@
 //! up the table again, locks it, and accepts it only if it belongs to the caller and is exactly as
 //! it was made.
 
-use std::fmt::{Display, Formatter, Result as Formatted};
-
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
-use super::columns::{Column, Types};
 use crate::pg::into::place::TablePlace;
+use crate::pg::procedure::definition::{Column, Types};
 use crate::pg::procedure::form::{IndexForm, TableForm};
 use crate::pg::procedure::table::{OpenedTable, Table};
 use crate::pg::query::names::name_of;
@@ -28,19 +26,6 @@ pub(crate) const PARTITION: TableForm = TableForm { is_partition: true, ..TABLE 
 /// The key of the sets.
 pub(crate) const NUMBERED: &[IndexForm] = &[IndexForm::key(&["n"])];
 
-/// A table that is open: its name, quoted for SQL text, and its OID.
-#[derive(Debug, Clone)]
-pub(crate) struct OwnTable {
-    pub name: String,
-    pub oid: Oid,
-}
-
-impl Display for OwnTable {
-    fn fmt(&self, to: &mut Formatter<'_>) -> Formatted {
-        to.write_str(&self.name)
-    }
-}
-
 /// The common properties of the tables of a call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Owned<'a> {
@@ -53,8 +38,8 @@ pub(crate) struct Owned<'a> {
 impl Owned<'_> {
     /// Opens the table of a place and locks it until the end of the transaction. Fails if the table
     /// is missing, belongs to another role, or is not as it was made.
-    pub(crate) fn open(&self, place: &TablePlace, form: TableForm, columns: &[Column]) -> Result<OwnTable> {
-        let missing = || -> Result<OwnTable> {
+    pub(crate) fn open(&self, place: &TablePlace, form: TableForm, columns: &[Column]) -> Result<Table> {
+        let missing = || -> Result<Table> {
             let message = format!("{} is gone", place.qualified()?);
             Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, message)
                 .hint("Call it again: what is lost is made anew."))
@@ -62,7 +47,7 @@ impl Owned<'_> {
         let Some(oid) = place.relation()? else { return missing() };
         let Some(table) = open(oid, self.caller)? else { return missing() };
         match table.differs(&form, &self.types.oids(columns)) {
-            None => Ok(OwnTable { name: table.name, oid }),
+            None => Ok(table),
             Some(why) => Err(refused(&table.name, &format!("is not as near_duplicates_into made it: {why}"))),
         }
     }

@@ -2,16 +2,17 @@
 
 use pgrx::pg_sys::Oid;
 
-use super::columns::Column;
-use super::own::{self, OwnTable, Owned};
+use super::own::{self, Owned};
 use crate::into::state::Count;
 use crate::into::step::WorkingTable;
 use crate::pg::into::nodes::Nodes;
-use crate::pg::into::nodes::servers::Requests;
 use crate::pg::into::place::TablePlace;
 use crate::pg::into::statements::catalog;
 use crate::pg::into::statements::definitions::{self, Distribution, FarTable};
+use crate::pg::into::statements::servers::Requests;
+use crate::pg::procedure::definition::{Column, drop_tables};
 use crate::pg::procedure::form::TableForm;
+use crate::pg::procedure::table::Table;
 use crate::pg::query::names::quote_identifier;
 use crate::pg::server::error::Result;
 
@@ -83,7 +84,7 @@ impl SpreadTables<'_> {
     }
 
     /// Opens a local table as the call made it.
-    pub(crate) fn open(&self, table: WorkingTable) -> Result<OwnTable> {
+    pub(crate) fn open(&self, table: WorkingTable) -> Result<Table> {
         let form = if self.distribution(table).has_partitions() { own::PARTITIONED } else { own::TABLE };
         let opened = self.open_as(&self.place(table), table, form)?;
         let mut partitions = Vec::new();
@@ -109,19 +110,19 @@ impl SpreadTables<'_> {
     }
 
     /// Opens one of the parts of a table that sessions share.
-    pub(crate) fn open_part(&self, table: WorkingTable, part: u16) -> Result<OwnTable> {
+    pub(crate) fn open_part(&self, table: WorkingTable, part: u16) -> Result<Table> {
         let place = self.home.beside(format!("{}_{}", self.name(table), u32::from(part) + 1));
         self.open_as(&place, table, own::PARTITION)
     }
 
     /// Opens a table of this form, which has a key if the table has one.
-    fn open_as(&self, place: &TablePlace, table: WorkingTable, form: TableForm) -> Result<OwnTable> {
+    fn open_as(&self, place: &TablePlace, table: WorkingTable, form: TableForm) -> Result<Table> {
         let indexes = if self.has_key(table) { own::NUMBERED } else { &[] };
         self.owned.open(place, TableForm { indexes, ..form }, self.columns(table))
     }
 
     /// Opens a local table, if there is one of its name.
-    pub(crate) fn find(&self, table: WorkingTable) -> Result<Option<OwnTable>> {
+    pub(crate) fn find(&self, table: WorkingTable) -> Result<Option<Table>> {
         self.place(table).relation()?.map(|_| self.open(table)).transpose()
     }
 
@@ -172,8 +173,7 @@ impl SpreadTables<'_> {
             let count = |server| self.requests.count(server, &self.name(table));
             return Ok(Count::Rows(self.nodes.servers().iter().map(count).sum::<Result<i64>>()?));
         }
-        let rows = definitions::count(&self.open(table)?).number()?;
-        Ok(Count::Rows(rows.unwrap_or_default()))
+        Ok(Count::Rows(self.open(table)?.count()?))
     }
 
     /// Makes a table without rows, in place of one that was left behind.
@@ -220,7 +220,7 @@ impl SpreadTables<'_> {
     }
 
     /// Makes a table without rows, and opens it.
-    pub(crate) fn made(&self, table: WorkingTable) -> Result<OwnTable> {
+    pub(crate) fn made(&self, table: WorkingTable) -> Result<Table> {
         self.make(table)?;
         self.open(table)
     }
@@ -256,8 +256,60 @@ impl SpreadTables<'_> {
     pub(crate) fn drop(&self, table: WorkingTable) -> Result<()> {
         let Some(oid) = self.place(table).relation()? else { return Ok(()) };
         match own::open(oid, self.owned.caller)? {
-            Some(table) => definitions::drop(&[table.name]).run().map(|_| ()),
+            Some(table) => drop_tables([&*table.name]),
             None => Ok(()),
         }
+    }
+
+    /// Returns the tables that are kept when a result is made.
+    pub(crate) fn kept(&self) -> &'static [WorkingTable] {
+        match (self.update, self.nodes) {
+            (false, _) => &[],
+            (true, Nodes::Citus(_)) => &[
+                WorkingTable::Known,
+                WorkingTable::Stored,
+                WorkingTable::Ranks,
+                WorkingTable::Routed,
+                WorkingTable::Pairs,
+            ],
+            (true, _) => &[
+                WorkingTable::Known,
+                WorkingTable::Sets,
+                WorkingTable::Ranks,
+                WorkingTable::Routes,
+                WorkingTable::Pairs,
+            ],
+        }
+    }
+
+    /// Returns the tables that are made, if they are missing, before this table.
+    pub(crate) fn made_with(&self, table: WorkingTable) -> &'static [WorkingTable] {
+        match (self.update, self.nodes, table) {
+            (true, Nodes::Citus(_), WorkingTable::Seen) => {
+                &[WorkingTable::Known, WorkingTable::Stored, WorkingTable::Routed]
+            }
+            (true, _, WorkingTable::Seen) => &[WorkingTable::Known],
+            _ => &[],
+        }
+    }
+
+    /// Drops all tables but those that are kept: the tables on servers first, because dropping
+    /// local tables can be rolled back.
+    pub(crate) fn drop_all_but(&self, kept: &[WorkingTable]) -> Result<()> {
+        let gone = || WorkingTable::ALL.iter().copied().filter(|table| !kept.contains(table));
+        let is_far = |table: &WorkingTable| matches!(self.distribution(*table), Distribution::Servers(_));
+        let far: Vec<String> = gone().filter(is_far).map(|table| self.name(table)).collect();
+        for server in self.nodes.servers() {
+            self.requests.drop(server, &far)?;
+        }
+        let mut here = Vec::new();
+        for table in gone() {
+            if let Some(oid) = self.place(table).relation()?
+                && let Some(table) = own::open(oid, self.owned.caller)?
+            {
+                here.push(table.name);
+            }
+        }
+        drop_tables(here.iter().map(String::as_str))
     }
 }

@@ -3,8 +3,8 @@
 use super::stored::{BATCH, COLUMNS, read_order, unless_damaged};
 use super::writer::ListWriter;
 use crate::jobs::step::RowSelection;
-use crate::pg::jobs::chosen_rows::Condition;
-use crate::pg::jobs::statements::names::Names;
+use crate::pg::jobs::queries::Condition;
+use crate::pg::jobs::statements::work::Names;
 use crate::pg::procedure::table::Table;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::RowStore;

@@ -5,7 +5,7 @@ use pgrx::pg_sys::{self, Datum};
 
 use crate::pg::jobs::hints::ANEW;
 use crate::pg::jobs::queries;
-use crate::pg::jobs::tables::all::LIST_COLUMNS;
+use crate::pg::jobs::tables::LIST_COLUMNS;
 use crate::pg::procedure::table::Table;
 use crate::pg::query::Query;
 use crate::pg::query::cursor::OpenCursor;
@@ -17,12 +17,8 @@ use neardup_core::joins::incremental::outline_order::OutlineOrder;
 use neardup_core::joins::incremental::segment::{BLOCK, MOST_BITS, SegmentDocuments};
 use neardup_core::memory;
 
-/// The number of columns of the table of lists, and their types.
+/// The number of columns of the table of lists.
 pub(crate) const COLUMNS: usize = LIST_COLUMNS.len();
-pub(crate) const TYPES: [pg_sys::Oid; COLUMNS] = {
-    let [a, b, c, d, e, f] = LIST_COLUMNS;
-    [a.1, b.1, c.1, d.1, e.1, f.1]
-};
 /// The approximate number of bytes of documents that are read at a time: most reads are small, and
 /// some documents are compared while others are read.
 pub(crate) const BATCH: usize = 1 << 18;

@@ -58,10 +58,7 @@ impl<'a, const N: usize> ListWriter<'a, N> {
                 ];
                 let mut columns = [None; N];
                 columns[N - row.len()..].copy_from_slice(&row);
-                store.put(
-                    columns.map(|value| value.unwrap_or(Datum::null())),
-                    columns.map(|value| value.is_none()),
-                );
+                store.put(columns);
                 Ok(())
             })?;
             context.reset();

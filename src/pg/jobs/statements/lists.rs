@@ -1,48 +1,67 @@
-//! Statements on the table of lists.
+//! Steps on the lists in which rows are looked up.
 
-use super::names::Names;
-use crate::pg::procedure::statement::{Statement, int8};
-use crate::pg::procedure::table::Table;
+use super::work::RefreshWork;
+use crate::jobs::step::RowSelection;
+use crate::pg::jobs::lists::outline;
+use crate::pg::jobs::lists::writer::merged;
+use crate::pg::jobs::tables::LIST_COLUMNS;
+use crate::pg::procedure::rows::supplying;
+use crate::pg::procedure::statement::{int8, on};
+use crate::pg::server::error::Result;
+use crate::pg::server::set_returning::RowStore;
+use neardup_core::joins::incremental::outline_order::VERSION;
 
-const COLUMNS: &str = "kind, segment, part, documents, data, ids";
-/// The same columns with their types.
-pub(super) const COLUMNS_WITH_TYPES: &str =
-    "kind \"char\", segment int8, part int4, documents int4, data bytea, ids text[]";
+/// The columns of the table of lists.
+pub(super) const COLUMNS: &str = "kind, segment, part, documents, data, ids";
 
-/// Returns the number of the next segment, which has this many documents. Returns NULL if it is
-/// better to rebuild the lists, with an order that fits the tokens that are rare now and without
-/// rows that no longer exist. Also returns NULL if the order of the lists is of another version.
-pub(crate) fn next_segment(lists: &Table, documents: i64, version: i64) -> Statement {
+/// Determines the number of the segment that the batch becomes, which has this many documents.
+/// There is none if it is better to rebuild the lists, with an order that fits the tokens that are
+/// rare now and without rows that no longer exist, or if the order of the lists is of another
+/// version.
+pub(crate) fn next_segment(work: &mut RefreshWork<'_>, rows: i64) -> Result<()> {
+    let lists = work.lists()?;
     let sql = format!(
-        "SELECT max(segment) + 1 FROM {name} WHERE $1 + (SELECT sum(documents) FROM {name} WHERE kind = 's') \
-         <= (SELECT 1000 + 3 * documents::int8 FROM {name} WHERE segment = 0 AND kind = 'o' AND part = $2)",
-        name = lists.name
+        "SELECT max(segment) + 1 FROM {lists} WHERE $1 + (SELECT sum(documents) FROM {lists} WHERE kind = 's') \
+         <= (SELECT 1000 + 3 * documents::int8 FROM {lists} WHERE segment = 0 AND kind = 'o' AND part = $2)"
     );
-    Statement::new(sql).with([int8(documents), int8(version)]).about([lists.oid])
+    work.state.segment = Some(on([lists], sql).with([int8(rows), int8(VERSION.into())]).number()?);
+    Ok(())
 }
 
-/// Stores rows that the library supplies.
-pub(crate) fn store(names: &Names, lists: &Table) -> Statement {
-    let supplied = names.supplied(None, COLUMNS_WITH_TYPES);
-    // The row for damaged lists may already be there.
-    let sql = format!(
-        "INSERT INTO {} ({COLUMNS}) SELECT {COLUMNS} FROM {supplied} ON CONFLICT DO NOTHING",
-        lists.name
+/// Adds the batch to the lists.
+pub(crate) fn outline(work: &mut RefreshWork<'_>, segment: i64) -> Result<()> {
+    let lists = work.lists()?;
+    store(work, |store| outline::in_order(&work.names, lists, segment, RowSelection::Batch, store))
+}
+
+/// Merges small segments.
+pub(crate) fn merge(work: &mut RefreshWork<'_>) -> Result<()> {
+    let lists = work.lists()?;
+    store(work, |store| merged(lists, store))?;
+    let forget = format!(
+        "DELETE FROM {lists} WHERE segment = ANY (ARRAY(SELECT segment FROM {lists} WHERE kind = 'x'))"
     );
-    Statement::new(sql).about([lists.oid])
+    on([lists], forget).run()?;
+    let damaged = format!("SELECT EXISTS (SELECT FROM {lists} WHERE segment = 0 AND kind = '!')");
+    work.state.damaged = Some(on([lists], damaged).holds()?);
+    Ok(())
 }
 
-/// Deletes the segments that were merged.
-pub(crate) fn forget_merged(lists: &Table) -> Statement {
-    let name = &lists.name;
-    Statement::new(format!(
-        "DELETE FROM {name} WHERE segment = ANY (ARRAY(SELECT segment FROM {name} WHERE kind = 'x'))"
-    ))
-    .about([lists.oid])
+/// Rebuilds the lists from scratch.
+pub(crate) fn make(work: &mut RefreshWork<'_>, rows: Option<RowSelection>) -> Result<()> {
+    work.lists()?.empty()?;
+    store(work, |store| outline::with_order(&work.names, rows, store))
 }
 
-/// Reports whether the lists turned out to be damaged.
-pub(crate) fn are_damaged(lists: &Table) -> Statement {
-    Statement::new(format!("SELECT EXISTS (SELECT FROM {} WHERE segment = 0 AND kind = '!')", lists.name))
-        .about([lists.oid])
+/// Runs `supply`, and stores the rows from it in the table of lists.
+fn store(work: &RefreshWork<'_>, mut supply: impl FnMut(&mut RowStore) -> Result<()>) -> Result<()> {
+    let lists = work.lists()?;
+    let supplied = work.names.supplied(None, LIST_COLUMNS);
+    supplying(supplied, &mut |_, store| supply(store), |rows| {
+        // The row for damaged lists may already be there.
+        let sql =
+            format!("INSERT INTO {lists} ({COLUMNS}) SELECT {COLUMNS} FROM {rows} ON CONFLICT DO NOTHING");
+        on([lists], sql).run()
+    })
+    .map(|_| ())
 }

@@ -1,58 +1,78 @@
-//! Statements on the table of pairs.
+//! Steps on the pairs of a batch. What finds them is Rust code, whose rows a statement stores.
 
-use super::names::Names;
-use super::{lists, rows};
-use crate::pg::procedure::statement::Statement;
+use std::cmp::Ordering;
+
+use pgrx::pg_sys::{self, Datum};
+
+use super::lists::COLUMNS as OF_LISTS;
+use super::rows;
+use super::work::{Names, RefreshWork};
+use crate::jobs::state::{BatchPairs, Removed};
+use crate::jobs::step::{JoinSelection, RowSelection};
+use crate::pg::functions::near_duplicates::RunningJoin;
+use crate::pg::jobs::lists::neighbours::neighbours;
+use crate::pg::jobs::lists::stored::{COLUMNS as LIST_COLUMNS, unless_damaged};
+use crate::pg::jobs::lists::writer::ListWriter;
+use crate::pg::jobs::queries::Condition;
+use crate::pg::jobs::tables;
+use crate::pg::procedure::definition::Column;
+use crate::pg::procedure::rows::supplying;
+use crate::pg::procedure::statement::{on, read_bool};
 use crate::pg::procedure::table::Table;
+use crate::pg::query::ids::RowIds;
+use crate::pg::read::source::DocumentSource;
+use crate::pg::request::Request;
+use crate::pg::server::error::Result;
+use crate::pg::server::set_returning::{RowSource as _, RowStore};
+use neardup_core::methods::Update;
+
+/// The number of columns of a row that is found: those of a pair, then those of a row of the table
+/// of lists.
+const COLUMNS: usize = 3 + LIST_COLUMNS;
+
+/// Returns these columns.
+fn columns() -> Vec<Column> {
+    [tables::PAIR_COLUMNS, tables::LIST_COLUMNS].concat()
+}
 
 /// Returns the condition that an id is in the batch.
 fn in_batch(names: &Names) -> String {
-    format!("{} ANY (ARRAY(SELECT id FROM {} WHERE change = 0))", names.equals, names.tables.state.name)
+    format!("{} ANY (ARRAY(SELECT id FROM {} WHERE change = 0))", names.equals, names.tables.state)
 }
 
-/// Reports whether rows of the batch are in clusters. Connected clusters contain all rows with
-/// pairs, so a single lookup shows whether rows have any pairs.
-pub(crate) fn are_in_clusters(names: &Names) -> Statement {
-    let (clusters, state) = (&names.tables.clusters, &names.tables.state);
-    Statement::new(format!("SELECT EXISTS (SELECT FROM {} WHERE id {})", clusters.name, in_batch(names)))
-        .about([clusters.oid, state.oid])
+/// Removes all pairs.
+pub(crate) fn remove_all(work: &mut RefreshWork<'_>) -> Result<()> {
+    let removed = work.names.tables.pairs.empty()?;
+    work.state.removed = Some(Removed { pairs: removed, had_pairs: true });
+    Ok(())
 }
 
-/// Deletes the pairs that have rows of the batch on either side.
-pub(crate) fn remove(names: &Names) -> [Statement; 2] {
-    let (pairs, state) = (&names.tables.pairs, &names.tables.state);
-    ["left_id", "right_id"].map(|side| {
-        Statement::new(format!("DELETE FROM {} WHERE {side} {}", pairs.name, in_batch(names)))
-            .about([pairs.oid, state.oid])
-    })
+/// Removes the pairs that have rows of the batch on either side, if it can have any. Connected
+/// clusters contain all rows with pairs, so a single lookup shows whether rows have any pairs.
+pub(crate) fn remove(work: &mut RefreshWork<'_>, by_clusters: bool) -> Result<()> {
+    let (tables::JobTables { pairs, clusters, state, .. }, batch) =
+        (&work.names.tables, in_batch(&work.names));
+    let in_clusters = format!("SELECT EXISTS (SELECT FROM {clusters} WHERE id {batch})");
+    let had_pairs = !by_clusters || on([clusters, state], in_clusters).holds()?;
+    let mut removed = 0;
+    if had_pairs {
+        for side in ["left_id", "right_id"] {
+            removed += on([pairs, state], format!("DELETE FROM {pairs} WHERE {side} {batch}")).run()?;
+        }
+    }
+    work.state.removed = Some(Removed { pairs: removed, had_pairs });
+    Ok(())
 }
 
-/// Returns the pairs that the library finds, together with rows of the table of lists.
-fn found(names: &Names) -> String {
-    let id = &names.id;
-    names.supplied(
-        None,
-        &format!("left_id {id}, right_id {id}, similarity float8, {}", lists::COLUMNS_WITH_TYPES),
-    )
-}
-
-/// Stores the pairs that the library finds.
-pub(crate) fn store(names: &Names) -> Statement {
-    let pairs = &names.tables.pairs;
-    let sql = format!(
-        "INSERT INTO {} (left_id, right_id, similarity) SELECT left_id, right_id, similarity FROM {} ON CONFLICT DO NOTHING",
-        pairs.name,
-        found(names)
-    );
-    Statement::new(sql).about([pairs.oid])
-}
-
-/// Stores the pairs of the batch that are found with the lists, and rows of the lists if the batch
-/// becomes a segment. Returns the number of pairs; the ids in these pairs as an array, if `keep` is
-/// true; and whether anything was added to the lists. If `doubts` is true, the candidates, whether
-/// similar or not, are marked as in doubt if they are not as they were seen and do not wait. For a
-/// relation that Citus distributes, the candidates are only set aside for this check.
-pub(crate) fn look_up(names: &Names, lists: &Table, [keep, doubts]: [bool; 2]) -> Statement {
+/// Looks up the rows of the batch in the lists: stores their pairs, and rows of the lists if the
+/// batch becomes a segment. Keeps the ids in the pairs that were found if the clusters are updated
+/// from these ids. If `doubts` is true, the candidates, whether similar or not, are marked as in
+/// doubt if they are not as they were seen and do not wait. For a relation that Citus distributes,
+/// the candidates are only set aside for this check.
+pub(crate) fn look_up(work: &mut RefreshWork<'_>, segment: Option<i64>, doubts: bool) -> Result<()> {
+    let keep = work.state.job.whole_clusters;
+    let array = work.names.array_oid();
+    let (names, lists) = (&work.names, work.lists()?);
     let Names { tables, column, .. } = names;
     let pairs = &tables.pairs;
     let candidates = format!("SELECT unnest(ids::text::{column}[]) AS id FROM found WHERE kind = 'c'");
@@ -62,18 +82,133 @@ pub(crate) fn look_up(names: &Names, lists: &Table, [keep, doubts]: [bool; 2]) -
         (true, true) => format!("aside AS ({}), ", rows::set_among_aside(names, &candidates)),
     };
     let near = if keep { "(SELECT array_agg(id) FROM near)" } else { "NULL" };
-    let sql = format!(
-        "WITH found AS MATERIALIZED (SELECT * FROM {found}), \
-             list AS (INSERT INTO {lists} (kind, segment, part, documents, data, ids) \
-                 SELECT kind, segment, part, documents, data, ids FROM found WHERE kind <> 'c'), {doubt}\
-             put AS (INSERT INTO {pairs} (left_id, right_id, similarity) \
-                 SELECT DISTINCT left_id, right_id, similarity FROM found \
-                 WHERE kind IS NULL ORDER BY 1, 2 RETURNING left_id, right_id), \
-             near AS (SELECT left_id AS id FROM put UNION SELECT right_id FROM put) \
-         SELECT (SELECT count(*) FROM put), {near}::{column}[], EXISTS (SELECT FROM found WHERE kind <> 'c')",
-        found = found(names),
-        lists = lists.name,
-        pairs = pairs.name,
-    );
-    Statement::new(sql).about([pairs.oid, lists.oid])
+    let lookup = ListLookup { lists, segment, candidates: doubts };
+    let columns = columns();
+    let mut supply = |_, store: &mut RowStore| found_by_lists(names, lookup, store);
+    let row = supplying(names.supplied(None, &columns), &mut supply, |found| {
+        let sql = format!(
+            "WITH found AS MATERIALIZED (SELECT * FROM {found}), \
+                 list AS (INSERT INTO {lists} ({OF_LISTS}) SELECT {OF_LISTS} FROM found WHERE kind <> 'c'), {doubt}\
+                 put AS (INSERT INTO {pairs} (left_id, right_id, similarity) \
+                     SELECT DISTINCT left_id, right_id, similarity FROM found \
+                     WHERE kind IS NULL ORDER BY 1, 2 RETURNING left_id, right_id), \
+                 near AS (SELECT left_id AS id FROM put UNION SELECT right_id FROM put) \
+             SELECT (SELECT count(*) FROM put), {near}::{column}[], EXISTS (SELECT FROM found WHERE kind <> 'c')"
+        );
+        on([pairs, lists], sql).row([pg_sys::INT8OID, array, pg_sys::BOOLOID])
+    })?;
+    let [added, near, listed] = row.unwrap_or_default();
+    if doubts && names.is_spread {
+        rows::doubt_aside(names)?;
+        rows::forget_aside(names)?;
+    }
+    work.near = keep.then_some((array, near));
+    let pairs = added.map_or(0, |added| added.value() as i64);
+    work.state.found = Some(BatchPairs { pairs, listed: read_bool(listed) });
+    Ok(())
+}
+
+/// Joins rows, and stores the pairs that are found.
+pub(crate) fn join(work: &mut RefreshWork<'_>, rows: JoinSelection) -> Result<()> {
+    let (names, pairs, columns) = (&work.names, &work.names.tables.pairs, columns());
+    let mut supply = |_, store: &mut RowStore| found_by_join(names, rows, store);
+    let stored = supplying(names.supplied(None, &columns), &mut supply, |found| {
+        let sql = format!(
+            "INSERT INTO {pairs} (left_id, right_id, similarity) SELECT left_id, right_id, similarity FROM {found} ON CONFLICT DO NOTHING"
+        );
+        on([pairs], sql).run()
+    })?;
+    work.state.found = Some(BatchPairs { pairs: stored, listed: false });
+    Ok(())
+}
+
+/// Stores the pairs of a join with the lesser id first; some pairs are stored twice.
+fn found_by_join(names: &Names, rows: JoinSelection, store: &mut RowStore) -> Result<()> {
+    let mut request = names.request()?;
+    let all = request.left.clone();
+    let only = |rows, request: &Request| -> Result<DocumentSource> {
+        Ok(Condition::new(&names.tables, rows, request)?.only(&all))
+    };
+    match rows {
+        JoinSelection::All => {}
+        JoinSelection::Batch => request.left = only(RowSelection::Batch, &request)?,
+        JoinSelection::BatchWithKnown => {
+            request.right = Some(only(RowSelection::Known, &request)?);
+            request.left = only(RowSelection::Batch, &request)?;
+        }
+    }
+    run(&request, store)
+}
+
+/// The parameters for looking up the rows of a batch in lists.
+#[derive(Debug, Clone, Copy)]
+struct ListLookup<'a> {
+    /// The table of lists.
+    lists: &'a Table,
+    /// The number of the segment that the batch becomes, if the batch is added to the lists.
+    segment: Option<i64>,
+    /// Set if the caller also wants the candidates, that is, the rows that were read, whether
+    /// similar or not.
+    candidates: bool,
+}
+
+/// Stores the pairs of a row of the batch and a known row. Reads only the known rows that,
+/// according to the lists, may be similar to a row of the batch. If the batch gets a segment, also
+/// stores the batch as rows of the table of lists. If the lists are damaged, or of another version,
+/// stores a row of kind `!` and reads all known rows. Rows of kind `c` name candidates.
+fn found_by_lists(names: &Names, lookup: ListLookup<'_>, store: &mut RowStore) -> Result<()> {
+    let mut request = names.request()?;
+    let all = request.left.clone();
+    let changed = Condition::new(&names.tables, RowSelection::Batch, &request)?;
+    request.left = changed.only(&all);
+    let ListLookup { lists, segment, candidates } = lookup;
+    let near = match request.method.update() {
+        Update::Sets(spec, predicate) => {
+            let near = neighbours::<COLUMNS>(lists, &request, spec, predicate, segment, store);
+            let near = unless_damaged(near)?.flatten();
+            if near.is_none() {
+                store.clear();
+                ListWriter::<COLUMNS>::new(store, 0).put(b'!', [0, 0], None, None, None)?;
+            }
+            near
+        }
+        _ => None,
+    };
+    let Some(near) = near else {
+        request.right = Some(Condition::new(&names.tables, RowSelection::Known, &request)?.only(&all));
+        return run(&request, store);
+    };
+    if candidates {
+        ListWriter::<COLUMNS>::new(store, 0).candidates(near.others())?;
+    }
+    if near.fits() {
+        request.left = all;
+        return near.pairs(&mut request, |ids, left, right, similarity| {
+            put(store, ids, [left, right, Datum::from(similarity.to_bits())]);
+        });
+    }
+    let (condition, (type_, value)) = near.condition(&all.key);
+    request.right = Some(changed.or(&all, &condition, type_, value));
+    run(&request, store)
+}
+
+/// Joins the tables of a request.
+fn run(request: &Request, store: &mut RowStore) -> Result<()> {
+    let mut run = RunningJoin::new(request)?;
+    while let Some([Some(left), Some(right), Some(similarity)]) = run.next()? {
+        put(store, &run.finished.left, [left, right, similarity]);
+    }
+    Ok(())
+}
+
+/// Stores a pair with the lesser id first; skips a pair of a row with itself.
+fn put(store: &mut RowStore, ids: &RowIds, [left, right, similarity]: [Datum; 3]) {
+    let [lesser, greater] = match ids.compare(left, right) {
+        Ordering::Less => [left, right],
+        Ordering::Greater => [right, left],
+        Ordering::Equal => return,
+    };
+    let mut row = [None; COLUMNS];
+    row[..3].copy_from_slice(&[lesser, greater, similarity].map(Some));
+    store.put(row);
 }

@@ -4,9 +4,10 @@
 //! The numbers were measured on names of 40 bytes and articles of 300 and 3,000 bytes, and compared
 //! with what a scan costs in the planner's units.
 
-use pgrx::{PgList, pg_sys};
+use pgrx::pg_sys;
 
 use super::call::BallCall;
+use crate::pg::query::nodes::{call_of, columns_in};
 
 /// The length that is assumed of values without statistics, in bytes.
 const UNKNOWN: f64 = 500.0;
@@ -22,11 +23,7 @@ pub(crate) unsafe fn answer(request: *mut pg_sys::SupportRequestCost) -> bool {
         if node.is_null() {
             return false;
         }
-        let arguments = match (*node).type_ {
-            pg_sys::NodeTag::T_FuncExpr => (*node.cast::<pg_sys::FuncExpr>()).args,
-            pg_sys::NodeTag::T_OpExpr => (*node.cast::<pg_sys::OpExpr>()).args,
-            _ => return false,
-        };
+        let Some((_, arguments, _)) = call_of(node) else { return false };
         let Some(operators) = of_comparison((*request).root, arguments) else { return false };
         (*request).startup = 0.0;
         (*request).per_tuple = operators * pg_sys::cpu_operator_cost;
@@ -81,14 +78,11 @@ unsafe fn length(root: *mut pg_sys::PlannerInfo, node: *mut pg_sys::Node) -> f64
         if root.is_null() {
             return UNKNOWN;
         }
-        let flags = pg_sys::PVC_RECURSE_AGGREGATES
-            | pg_sys::PVC_RECURSE_WINDOWFUNCS
-            | pg_sys::PVC_RECURSE_PLACEHOLDERS;
-        let variables = PgList::<pg_sys::Var>::from_pg(pg_sys::pull_var_clause(node, flags as i32));
+        let variables = columns_in(node);
         if variables.is_empty() {
             return UNKNOWN;
         }
-        variables.iter_ptr().map(|variable| of_column(root, variable)).sum()
+        variables.iter_ptr().map(|variable| of_column(root, variable.cast())).sum()
     }
 }
 

@@ -9,6 +9,7 @@ use pgrx::pg_sys::{self, Datum};
 
 use super::call::{BallCall, call_with};
 use super::statistics::{ColumnSample, is_same};
+use crate::pg::query::nodes;
 use crate::pg::query::ours::symbol;
 
 /// The assumed share of rows that a search finds if there are no statistics: near duplicates are
@@ -200,15 +201,8 @@ unsafe fn has_variables(root: *mut pg_sys::PlannerInfo, node: *mut pg_sys::Node)
 /// # Safety
 /// A call.
 unsafe fn constant(call: *mut pg_sys::Node) -> Option<Datum> {
-    // SAFETY: the caller's promise; a node of this tag is of this type.
-    unsafe {
-        let value = pg_sys::eval_const_expressions(std::ptr::null_mut(), call);
-        if (*value).type_ != pg_sys::NodeTag::T_Const {
-            return None;
-        }
-        let value: *const pg_sys::Const = value.cast();
-        (!(*value).constisnull).then_some((*value).constvalue)
-    }
+    // SAFETY: the caller's promise.
+    unsafe { nodes::constant(pg_sys::eval_const_expressions(std::ptr::null_mut(), call)) }
 }
 
 #[cfg(test)]

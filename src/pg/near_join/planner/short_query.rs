@@ -4,16 +4,16 @@
 
 use std::cell::Cell;
 
-use pgrx::pg_sys::panic::ErrorReport;
-use pgrx::{PgLogLevel, PgSqlErrorCode, pg_sys};
+use pgrx::pg_sys;
 
 use super::call::BallCall;
 use super::statistics::ColumnSample;
 use super::threshold::DISTANCES;
+use crate::pg::query::nodes::constant;
 use crate::pg::query::ours::symbol;
 use crate::pg::server::call::varlena_bytes;
-use crate::pg::server::executor::executor_for;
-use neardup_core::executor;
+use crate::pg::server::error;
+use crate::pg::server::executor::compute;
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::origin::Origin;
 use neardup_core::features::tokens::{Document, Scratch, for_each_token};
@@ -36,10 +36,7 @@ pub(crate) unsafe fn tell(root: *mut pg_sys::PlannerInfo, arguments: *mut pg_sys
         let statement = pg_sys::GetCurrentStatementStartTimestamp();
         let Some(call) = BallCall::parse(arguments).filter(|_| TOLD.get() != statement) else { return };
         let query = pg_sys::estimate_expression_value(root, call.ball);
-        if (*query).type_ != pg_sys::NodeTag::T_Const || (*query.cast::<pg_sys::Const>()).constisnull {
-            return;
-        }
-        let query = varlena_bytes((*query.cast::<pg_sys::Const>()).constvalue);
+        let Some(query) = constant(query).map(|query| varlena_bytes(query)) else { return };
         let told = match (SetBall::parse(query), RunQuery::parse(query)) {
             (Ok(ball), _) if is_shorter(root, &ball, call.row) => Some((
                 "the query is shorter than most of the rows, so few of them can be contained in it"
@@ -59,9 +56,7 @@ pub(crate) unsafe fn tell(root: *mut pg_sys::PlannerInfo, arguments: *mut pg_sys
         };
         if let Some((message, hint)) = told {
             TOLD.set(statement);
-            ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "neardup")
-                .set_hint(hint)
-                .report(PgLogLevel::NOTICE);
+            error::tell(message, Some(hint));
         }
     }
 }
@@ -106,13 +101,13 @@ unsafe fn is_shorter(root: *mut pg_sys::PlannerInfo, ball: &SetBall<'_>, row: *m
 fn tokens_of(query: &RunQuery<'_>) -> Option<u32> {
     let spec = FeatureSpec { tokenizer: query.origin.tokenizer(), ..FeatureSpec::WORDS };
     let document = Document::Text(query.text.to_owned());
-    let mut tokens = 0;
-    let counted = executor::one(executor_for(query.text.len()), &mut tokens, |tokens, stop| {
-        *tokens = 0;
+    let counted = compute(query.text.len(), |stop| {
+        let mut tokens = 0;
         for_each_token(&document, &spec, &mut Scratch::default(), stop, |_| {
-            *tokens += 1;
+            tokens += 1;
             Ok(())
-        })
+        })?;
+        Ok(tokens)
     });
-    counted.ok().map(|()| tokens)
+    counted.ok()
 }

@@ -1,7 +1,8 @@
 //! What ANALYZE knows about the values of a column, and a sample of them.
 
-use pgrx::{PgList, pg_sys};
+use pgrx::pg_sys;
 
+use crate::pg::query::nodes::columns_in;
 use crate::pg::server::call::varlena_bytes;
 
 /// How many pairs of values, in bytes of text, an estimate compares.
@@ -49,10 +50,7 @@ impl ColumnSample {
             if let Some(column) = Self::known(root, node, true) {
                 return Some(column);
             }
-            let flags = pg_sys::PVC_RECURSE_AGGREGATES
-                | pg_sys::PVC_RECURSE_WINDOWFUNCS
-                | pg_sys::PVC_RECURSE_PLACEHOLDERS;
-            let variables = PgList::<pg_sys::Node>::from_pg(pg_sys::pull_var_clause(node, flags as i32));
+            let variables = columns_in(node);
             let first = variables.get_ptr(0)?;
             let is_only = variables.iter_ptr().all(|other| pg_sys::equal(first.cast(), other.cast()));
             if is_only { Self::known(root, first, false) } else { None }

@@ -10,6 +10,9 @@
 use pgrx::{PgList, pg_sys};
 
 use super::call::BallCall;
+use crate::pg::near_join::clause::IN_BALL;
+use crate::pg::query::catalog::type_row;
+use crate::pg::query::nodes::{call_of, constant};
 use crate::pg::query::ours::symbol;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::guard::guard;
@@ -25,9 +28,6 @@ pub(super) const DISTANCES: [&[u8]; 3] = [
     b"neardup_text_ball_distance_lexemes",
     b"neardup_text_ball_distance_array",
 ];
-/// The functions of the operators that such a condition becomes, for the same types.
-const IN_BALL: [&[u8]; 3] = [b"neardup_text_in_ball", b"neardup_lexemes_in_ball", b"neardup_array_in_ball"];
-
 /// The similarity that a ball has if none is given.
 const DEFAULT: f64 = 0.8;
 
@@ -115,17 +115,7 @@ impl ComparedValue {
     unsafe fn parse(node: *mut pg_sys::Node) -> Option<Self> {
         // SAFETY: the caller's promise; a node of a tag is of its type.
         unsafe {
-            let (function, arguments, collation) = match (*node).type_ {
-                pg_sys::NodeTag::T_FuncExpr => {
-                    let call = &*node.cast::<pg_sys::FuncExpr>();
-                    (call.funcid, call.args, call.inputcollid)
-                }
-                pg_sys::NodeTag::T_OpExpr => {
-                    let call = &*node.cast::<pg_sys::OpExpr>();
-                    (pg_sys::get_opcode(call.opno), call.args, call.inputcollid)
-                }
-                _ => return None,
-            };
+            let (function, arguments, collation) = call_of(node)?;
             if function == pg_sys::Oid::from(pg_sys::F_FLOAT8MI) {
                 let [first, second] = two(arguments)?;
                 let from = number(first)?;
@@ -239,11 +229,7 @@ impl Ball {
         unsafe {
             let (ball, similarity) = match (*node).type_ {
                 pg_sys::NodeTag::T_Const => {
-                    let constant: *mut pg_sys::Const = node.cast();
-                    if (*constant).constisnull {
-                        return None;
-                    }
-                    (Self::Known(constant), least_of(varlena_bytes((*constant).constvalue))?)
+                    (Self::Known(node.cast()), least_of(varlena_bytes(constant(node)?))?)
                 }
                 pg_sys::NodeTag::T_FuncExpr => {
                     let call: *mut pg_sys::FuncExpr = node.cast();
@@ -251,8 +237,8 @@ impl Ball {
                         return None;
                     }
                     let similarity = PgList::<pg_sys::Node>::from_pg((*call).args).get_ptr(1)?;
-                    let is_null = (*similarity).type_ == pg_sys::NodeTag::T_Const
-                        && (*similarity.cast::<pg_sys::Const>()).constisnull;
+                    let is_null =
+                        (*similarity).type_ == pg_sys::NodeTag::T_Const && constant(similarity).is_none();
                     (Self::Call(call), if is_null { DEFAULT } else { number(similarity)? })
                 }
                 _ => return None,
@@ -297,12 +283,7 @@ unsafe fn operator_of(measured: &ComparedValue, ball: pg_sys::Oid) -> Option<pg_
     let of = [pg_sys::TEXTOID, pg_sys::TSVECTOROID, pg_sys::ANYARRAYOID][measured.kind];
     // SAFETY: any names may be looked up; rows are read before they are released.
     unsafe {
-        let row = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::TYPEOID as i32, ball.into());
-        if row.is_null() {
-            return None;
-        }
-        let schema = (*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_type>()).typnamespace;
-        pg_sys::ReleaseSysCache(row);
+        let schema = type_row(ball, |row| row.typnamespace)?;
         let name = pg_sys::Datum::from(c"<@".as_ptr());
         let cache = pg_sys::SysCacheIdentifier::OPERNAMENSP as i32;
         let row = pg_sys::SearchSysCache4(cache, name, of.into(), ball.into(), schema.into());
@@ -335,13 +316,8 @@ unsafe fn number(node: *mut pg_sys::Node) -> Option<f64> {
     // SAFETY: the caller's promise; a node of this tag is of this type, and the value of this type
     // is in the datum.
     unsafe {
-        if (*node).type_ != pg_sys::NodeTag::T_Const {
-            return None;
-        }
-        let constant = &*node.cast::<pg_sys::Const>();
-        let number = f64::from_bits(constant.constvalue.value() as u64);
-        let is_number = constant.consttype == pg_sys::FLOAT8OID && !constant.constisnull && !number.is_nan();
-        is_number.then_some(number)
+        let number = f64::from_bits(constant(node)?.value() as u64);
+        (pg_sys::exprType(node) == pg_sys::FLOAT8OID && !number.is_nan()).then_some(number)
     }
 }
 

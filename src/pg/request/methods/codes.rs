@@ -1,11 +1,11 @@
 //! Methods `repeatability` and `exact_code`: compare documents by their feature codes.
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::pg::request::arguments::Arguments;
 use crate::pg::request::example::such_as;
-use crate::pg::request::options::{self, Number, Options, Real};
+use crate::pg::request::options::{self, Number, Options, Real, read_by};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::error::Error;
 use neardup_core::features::codes::CodeSpec;
@@ -44,17 +44,11 @@ impl Options for CodeOptions {
     }
 }
 
-/// Characters that are anchors in addition to punctuation.
-#[derive(Debug, Deserialize)]
-#[serde(try_from = "Value")]
-struct AnchorCharacters(Vec<char>);
-
-impl TryFrom<Value> for AnchorCharacters {
-    type Error = &'static str;
-
-    fn try_from(value: Value) -> std::result::Result<Self, &'static str> {
-        value.as_str().map(|anchors| Self(anchors.chars().collect())).ok_or("a string of characters")
-    }
+read_by! {
+    /// Characters that are anchors in addition to punctuation.
+    AnchorCharacters(Vec<char>): |value| {
+        value.as_str().map(|anchors| anchors.chars().collect()).ok_or("a string of characters")
+    };
 }
 
 /// Reads the parameters.

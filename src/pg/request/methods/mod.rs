@@ -2,12 +2,10 @@
 
 pub(crate) mod codes;
 pub(crate) mod combined;
-pub(crate) mod edit;
-pub(crate) mod imatch;
 pub(crate) mod runs;
 pub(crate) mod sets;
+pub(crate) mod signatures;
 pub(crate) mod sketches;
-pub(crate) mod spotsigs;
 pub(crate) mod stored;
 pub(crate) mod techniques;
 pub(crate) mod tlcs;
@@ -26,7 +24,7 @@ const METHODS: &[(&str, Parse)] = &[
     ("dice", sets::parse),
     ("overlap", sets::parse),
     ("containment", sets::parse),
-    ("edit", edit::parse),
+    ("edit", sets::parse_edit),
     ("tlcs", tlcs::parse),
     ("lcs", tlcs::parse),
     ("runs", runs::parse),
@@ -34,8 +32,8 @@ const METHODS: &[(&str, Parse)] = &[
     ("simhash", sketches::parse),
     ("shingling", sketches::parse),
     ("combined", combined::parse),
-    ("imatch", imatch::parse),
-    ("spotsigs", spotsigs::parse),
+    ("imatch", signatures::parse_imatch),
+    ("spotsigs", signatures::parse_spotsigs),
     ("exact_text", sketches::parse),
     ("title", sketches::parse_title),
     ("repeatability", codes::parse),

@@ -1,12 +1,12 @@
 //! Method `runs`: compares texts by the share of their words that both say word for word.
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::pg::request::arguments::Arguments;
 use crate::pg::request::example::{literal, such_as};
-use crate::pg::request::options::{self, Count, Number, Options};
-use crate::pg::request::runs::plain_tokenizer;
+use crate::pg::request::options::{self, Count, Number, Options, read_by};
+use crate::pg::request::tokenizer::plain_tokenizer;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::methods::Method;
 use neardup_core::methods::runs::Runs;
@@ -37,24 +37,16 @@ impl Options for RunsOptions {
     }
 }
 
-/// The side whose words are counted.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(try_from = "Value")]
-struct Direction(RunShare);
-
-impl TryFrom<Value> for Direction {
-    type Error = &'static str;
-
-    fn try_from(value: Value) -> std::result::Result<Self, &'static str> {
-        Ok(Self(match value.as_str() {
-            Some("left") => RunShare::Left,
-            Some("right") => RunShare::Right,
-            Some("smaller") => RunShare::Smaller,
-            Some("larger") => RunShare::Larger,
-            Some("both") => RunShare::Both,
-            _ => return Err("left, right, smaller, larger or both"),
-        }))
-    }
+read_by! {
+    /// The side whose words are counted.
+    Direction(RunShare): |value| match value.as_str() {
+        Some("left") => Ok(RunShare::Left),
+        Some("right") => Ok(RunShare::Right),
+        Some("smaller") => Ok(RunShare::Smaller),
+        Some("larger") => Ok(RunShare::Larger),
+        Some("both") => Ok(RunShare::Both),
+        _ => Err("left, right, smaller, larger or both"),
+    };
 }
 
 /// Reads the parameters.

@@ -1,13 +1,16 @@
-//! The exact joins of token or shingle sets: `jaccard`, `cosine`, `dice`, `overlap`, `containment`.
+//! The exact joins of token or shingle sets: `jaccard`, `cosine`, `dice`, `overlap`, `containment`;
+//! and `edit`, which finds its candidates in the same ways.
 
 use serde::Deserialize;
 
 use crate::pg::request::arguments::Arguments;
-use crate::pg::request::options::{Count, Options, WholeNumber};
+use crate::pg::request::options::{Count, Number, Options, WholeNumber};
 use crate::pg::server::error::Result;
 use neardup_core::joins::Algorithm;
 use neardup_core::methods::Method;
+use neardup_core::methods::edit::Edit;
 use neardup_core::methods::sets::Sets;
+use neardup_core::verify::edit::EditPredicate;
 use neardup_core::verify::measure::Measure;
 use neardup_core::verify::predicate::Predicate;
 
@@ -20,16 +23,14 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let given = arguments.threshold;
     let threshold = arguments.threshold(DEFAULT_THRESHOLD)?;
     // Only overlap takes an absolute number of shared tokens as a limit.
-    let (least, candidates) = if arguments.method == "overlap" {
-        let OverlapOptions { algorithm, max_depth, min_overlap } = arguments.options()?;
-        (min_overlap, CandidateOptions { algorithm, max_depth })
-    } else {
-        (None, arguments.options()?)
-    };
+    let known = [CandidateOptions::OF_ALL, &["min_overlap"]].concat();
+    let known = if arguments.method == "overlap" { &known } else { CandidateOptions::OF_ALL };
+    let options: CandidateOptions = arguments.options_of(known)?;
+    let least = options.min_overlap;
     if least.is_some() {
         arguments.example.threshold = given;
     }
-    let algorithm = candidates.algorithm();
+    let algorithm = options.algorithm();
     arguments.accept();
     let spec = arguments.feature_spec(1)?;
     // If only one of the two limits is given, only this limit applies.
@@ -58,9 +59,6 @@ pub(crate) fn measure(method: &str, relations: usize) -> Measure {
     }
 }
 
-/// The maximum number of splits of the suffix filter.
-pub(crate) type Depth = WholeNumber<1, 16>;
-
 /// The algorithm that finds candidates.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub(crate) enum AlgorithmName {
@@ -82,25 +80,21 @@ pub(crate) enum AlgorithmName {
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct CandidateOptions {
     /// The name of the algorithm.
-    pub algorithm: Option<AlgorithmName>,
+    algorithm: Option<AlgorithmName>,
     /// The maximum number of splits of the suffix filter.
-    pub max_depth: Option<Depth>,
+    max_depth: Option<WholeNumber<1, 16>>,
+    /// The minimum number of shared tokens, for `overlap`.
+    min_overlap: Option<Count>,
+    /// The maximum number of edits, for `edit`.
+    pub distance: Option<Number>,
 }
 
 impl Options for CandidateOptions {}
 
-/// Options of `overlap`.
-#[derive(Debug, Default, Deserialize)]
-struct OverlapOptions {
-    algorithm: Option<AlgorithmName>,
-    max_depth: Option<Depth>,
-    /// The minimum number of shared tokens.
-    min_overlap: Option<Count>,
-}
-
-impl Options for OverlapOptions {}
-
 impl CandidateOptions {
+    /// The options that all of these methods have.
+    pub(crate) const OF_ALL: &[&str] = &["algorithm", "max_depth"];
+
     /// Returns the algorithm with the depth of its suffix filter.
     pub(crate) fn algorithm(&self) -> Algorithm {
         const DEFAULT_DEPTH: u32 = 2;
@@ -113,4 +107,26 @@ impl CandidateOptions {
             Some(AlgorithmName::PpJoinPlus) => Algorithm::PpJoinPlus(depth),
         }
     }
+}
+
+/// Reads the parameters of `edit`, which compares texts by their Levenshtein distance.
+pub(crate) fn parse_edit(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
+    let given = arguments.threshold;
+    let threshold = arguments.threshold(DEFAULT_THRESHOLD)?;
+    let options: CandidateOptions =
+        arguments.options_of(&[CandidateOptions::OF_ALL, &["distance"]].concat())?;
+    let distance = options.distance;
+    if distance.is_some() {
+        arguments.example.threshold = given;
+    }
+    // If only one of the two limits is given, only this limit applies.
+    let predicate = match (given, distance) {
+        (None, Some(distance)) => EditPredicate::within(distance.0),
+        (_, Some(distance)) => EditPredicate::new(threshold)?.and_within(distance.0),
+        (_, None) => EditPredicate::new(threshold)?,
+    };
+    let algorithm = options.algorithm();
+    arguments.accept();
+    arguments.whole_texts("compares texts character by character")?;
+    Ok(Box::new(Edit { predicate, algorithm }))
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::pg::request::arguments::Arguments;
 use crate::pg::request::example::such_as;
-use crate::pg::request::options::{self, ColumnName, Number, Options, Real};
+use crate::pg::request::options::{self, ColumnName, Number, Options, Real, read_by};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::error::Error;
 use neardup_core::joins::sentences::stop_rules::StopRules;
@@ -58,51 +58,33 @@ impl Options for TlcsOptions {
     }
 }
 
-/// The minimum containment, or `None` if the caller gave `false`.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(try_from = "Value")]
-struct LeastContainment(Option<f64>);
-
-impl TryFrom<Value> for LeastContainment {
-    type Error = &'static str;
-
-    fn try_from(value: Value) -> std::result::Result<Self, &'static str> {
-        if value == Value::Bool(false) {
-            return Ok(Self(None));
+read_by! {
+    /// The minimum containment, or `None` if the caller gave `false`.
+    LeastContainment(Option<f64>): |value| {
+        if *value == Value::Bool(false) {
+            return Ok(None);
         }
         let share = value.as_f64().ok_or("a number")?;
         let good = Some(share).filter(|share| *share > 0.0 && *share <= 1.0);
-        good.map(|share| Self(Some(share))).ok_or("greater than 0 and at most 1, or false")
-    }
+        good.map(Some).ok_or("greater than 0 and at most 1, or false")
+    };
 }
 
-/// The minimum distance between the sentences from which a signature is made. It is a share of the
-/// number of the document's sentences, in thousandths.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(try_from = "Value")]
-struct SentenceDistance(u32);
-
-impl TryFrom<Value> for SentenceDistance {
-    type Error = &'static str;
-
-    fn try_from(value: Value) -> std::result::Result<Self, &'static str> {
+read_by! {
+    /// The minimum distance between the sentences from which a signature is made. It is a share of
+    /// the number of the document's sentences, in thousandths.
+    SentenceDistance(u32): |value| {
         let share = value.as_f64().filter(|share| (0.0..=0.5).contains(share));
-        share.map(|share| Self((1000.0 * share).round() as u32)).ok_or("a number from 0 to 0.5")
-    }
+        share.map(|share| (1000.0 * share).round() as u32).ok_or("a number from 0 to 0.5")
+    };
 }
 
-/// Shares of a text's length.
-#[derive(Debug, Deserialize)]
-#[serde(try_from = "Value")]
-struct LengthShares(Vec<Option<f64>>);
-
-impl TryFrom<Value> for LengthShares {
-    type Error = &'static str;
-
-    fn try_from(value: Value) -> std::result::Result<Self, &'static str> {
+read_by! {
+    /// Shares of a text's length.
+    LengthShares(Vec<Option<f64>>): |value| {
         let shares = value.as_array().ok_or("two ascending shares between 0 and 1")?;
-        Ok(Self(shares.iter().map(Value::as_f64).collect()))
-    }
+        Ok(shares.iter().map(Value::as_f64).collect())
+    };
 }
 
 /// Reads the parameters.

@@ -6,33 +6,33 @@
 
 use std::collections::BTreeSet;
 
-use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::pg_sys::{self, Oid};
 use pgrx::{IntoDatum, PgSqlErrorCode, check_for_interrupts};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::known_log::{self, CallOnNode, KnownLog, LEFT};
-use crate::pg::into::nodes::servers::Requests;
-use crate::pg::into::statements::runs as statements;
+use crate::pg::into::statements::servers::Requests;
 use crate::pg::into::tables::own;
 use crate::pg::procedure::citus;
+use crate::pg::procedure::statement::{Statement, text};
 use crate::pg::procedure::table::{OpenedTable, Patience, Table};
 use crate::pg::query::as_user::as_user;
-use crate::pg::server::call::sql_function;
+use crate::pg::server::call::sql_functions;
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::set_returning;
+use crate::pg::server::set_returning::{self, Row, Rows};
 use crate::pg::server::values;
 
 const NAME: &str = "neardup_into_calls";
 
-sql_function! {
+sql_functions! {
     /// `neardup_into_calls()`
-    neardup_into_calls, pg_finfo_neardup_into_calls, |call| {
+    neardup_into_calls: |call| {
         // SAFETY: reads the state of the session.
         let caller = unsafe { pg_sys::GetUserId() };
         let runs = as_user(caller, || all(caller))?;
-        set_returning::few(call, COLUMNS, runs.into_iter().map(CallOnNode::row))
-    }
+        set_returning::all(call, Rows(COLUMNS, runs.into_iter().map(CallOnNode::row)))
+    };
 }
 
 /// The working tables of a call on one node that belong to one role. `parts` is the table of the
@@ -70,7 +70,17 @@ fn all(caller: Oid) -> Result<Vec<CallOnNode>> {
     let in_citus = citus::is_there().holds()?;
     let logs = known_log::all()?;
     let mut runs: Vec<CallOnNode> = logs.iter().map(|log| log.call.clone()).collect();
-    for tables in statements::all_tables(in_citus).json::<Vec<WorkingTables>>()? {
+    // How many working tables each role has of each call, and how large they are. Citus counts
+    // their shards on all nodes.
+    let of_shards = "CASE WHEN EXISTS (SELECT FROM pg_dist_partition p WHERE p.logicalrelid = c.oid) \
+         THEN citus_total_relation_size(c.oid::regclass, false) ELSE pg_total_relation_size(c.oid) END";
+    let tables = tables(if in_citus { of_shards } else { SIZE });
+    let all = Statement::new(format!(
+        "SELECT COALESCE(jsonb_agg(to_jsonb(t)), '[]')::text FROM (SELECT t.run, t.owner, \
+             count(*) FILTER (WHERE NOT t.relispartition) AS tables, sum(t.bytes)::int8 AS bytes, \
+             max(t.oid::int8) FILTER (WHERE t.name ~ '_parts$' AND t.relkind = 'r') AS parts FROM ({tables}) t GROUP BY t.run, t.owner) t"
+    ));
+    for tables in all.json::<Vec<WorkingTables>>()? {
         check_for_interrupts!();
         let WorkingTables { run, owner, tables, bytes, parts } = tables;
         let place = match runs.iter().position(|known| known.run == run && known.owner == owner) {
@@ -157,7 +167,7 @@ pub(crate) fn ask_servers<'a, T: DeserializeOwned>(
 fn on_servers(own: &[&KnownLog]) -> Result<Vec<CallOnNode>> {
     let servers: BTreeSet<&str> = own.iter().flat_map(|log| log.servers.iter().map(String::as_str)).collect();
     let mut runs = Vec::new();
-    for (server, tables) in ask_servers(servers, &statements::tables_there())? {
+    for (server, tables) in ask_servers(servers, &tables_there())? {
         // The role there may have another name.
         let of = |tables: &WorkingTables| own.iter().map(|log| &log.call).find(|call| call.run == tables.run);
         runs.extend(there(server, tables, of));
@@ -180,9 +190,7 @@ fn on_workers(known: &[CallOnNode]) -> Result<Vec<CallOnNode>> {
 /// Asks the workers of Citus which working tables they have.
 pub(crate) fn tables_of_workers() -> Result<Vec<(String, Vec<WorkingTables>)>> {
     let mut found = Vec::new();
-    for WorkerAnswer { node, success, result } in
-        statements::workers(&statements::tables_there())?.json::<Vec<WorkerAnswer>>()?
-    {
+    for WorkerAnswer { node, success, result } in ask_workers(&tables_there())? {
         if success {
             let tables = parse(&node, result.as_deref())?;
             found.push((node, tables));
@@ -193,13 +201,52 @@ pub(crate) fn tables_of_workers() -> Result<Vec<(String, Vec<WorkingTables>)>> {
     Ok(found)
 }
 
+/// The names of working tables, without partitions and without the shards of Citus.
+const NAMES: &str = "'^neardup_[0-9a-f]{12}_[a-z]{3,10}(_[0-9]{1,5})?$'::pg_catalog.text";
+
+/// Returns a query for the token, the owner and the name of each working table `c` in a schema `n`,
+/// and for its size by the function `size`. It runs on other servers, too, so all names are
+/// qualified with their schemas. Partitions are part of their table.
+pub(super) fn tables(size: &str) -> String {
+    format!(
+        "SELECT pg_catalog.substr(c.relname::pg_catalog.text, 9, 12) AS run, pg_catalog.pg_get_userbyid(c.relowner)::pg_catalog.text AS owner, \
+             c.oid, c.relname::pg_catalog.text AS name, c.relkind, c.relispartition, \
+             pg_catalog.format('%I.%I', n.nspname, c.relname) AS full_name, COALESCE({size}, 0)::pg_catalog.int8 AS bytes \
+         FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace \
+         WHERE c.relkind OPERATOR(pg_catalog.=) ANY ('{{r,p,f}}'::\"char\"[]) AND c.relname::pg_catalog.text OPERATOR(pg_catalog.~) {NAMES}"
+    )
+}
+
+const SIZE: &str = "pg_catalog.pg_total_relation_size(c.oid)";
+
+/// Returns, as JSON, the same of a server or of a worker.
+fn tables_there() -> String {
+    format!(
+        "SELECT COALESCE(pg_catalog.jsonb_agg(pg_catalog.to_jsonb(t)), '[]'::pg_catalog.jsonb)::pg_catalog.text \
+         FROM (SELECT t.run, t.owner, pg_catalog.count(*) AS tables, \
+             pg_catalog.sum(t.bytes)::pg_catalog.int8 AS bytes FROM ({}) t GROUP BY t.run, t.owner) t",
+        tables(SIZE).replace("(_[0-9]{1,5})?", "(_[0-9]{1,12})?")
+    )
+}
+
+/// Asks all workers of Citus: as JSON, the name and the port of each, whether it answered, and what
+/// it said.
+pub(super) fn ask_workers(ask: &str) -> Result<Vec<WorkerAnswer>> {
+    Statement::new(
+        "SELECT COALESCE(jsonb_agg(jsonb_build_object('node', concat(w.nodename, ':', w.nodeport), 'success', w.success, 'result', w.result)), '[]')::text \
+         FROM run_command_on_workers($1) w",
+    )
+    .with([text(ask)?])
+    .json()
+}
+
 const COLUMNS: [&str; 13] = [
     "node", "run", "pairs", "owner", "status", "step", "name", "rows", "parts", "started", "noted", "tables",
     "bytes",
 ];
 
 impl CallOnNode {
-    fn row(self) -> Result<[Option<Datum>; COLUMNS.len()]> {
+    fn row(self) -> Result<Row<{ COLUMNS.len() }>> {
         let text = |text: Option<String>| text.map(|text| values::text(&text)).transpose();
         Ok([
             text(self.node)?,

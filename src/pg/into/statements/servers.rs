@@ -1,5 +1,9 @@
 //! Servers with partitions of the documents: the requests to them, and the statements that run
-//! there.
+//! there, independent of the local transaction.
+//!
+//! The texts of these statements qualify all names with their schemas, because they run with the
+//! search path of the role on the server. None of them waits for a lock for long: a server that
+//! waits does not hear that the call was cancelled.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -7,15 +11,26 @@ use std::collections::BTreeMap;
 use pgrx::{PgSqlErrorCode, check_for_interrupts};
 use serde::{Deserialize, Serialize};
 
-use super::connection::{self, Fault};
-use super::mapping::NO_MAPPING;
-use crate::pg::into::statements::remote;
+use crate::pg::into::nodes::connection::{self, Fault};
+use crate::pg::into::nodes::mapping::NO_MAPPING;
 use crate::pg::query::as_user::Extension;
 use crate::pg::query::names::quote_identifier;
 use crate::pg::request::example::literal;
 use crate::pg::server::deadline;
 use crate::pg::server::error::{Result, SqlError, is_in_class};
 use crate::pg::server::version;
+
+/// The time after which a statement stops waiting for a lock; the caller then tries again.
+const PATIENCE: &str = "SET lock_timeout = '500ms'";
+
+/// The name of the schema of a role for working tables, which the role makes and owns. In a schema
+/// of another owner, that owner could replace tables, and a table with a trigger in place of ours
+/// would run code as the role.
+const HOME: &str = "pg_catalog.concat('neardup_into_', r.oid)";
+
+/// The condition that schema `n` belongs to role `r` and nobody else can make anything in it.
+const IS_OWN: &str = "n.nspowner OPERATOR(pg_catalog.=) r.oid AND NOT EXISTS (SELECT FROM pg_catalog.aclexplode(n.nspacl) a \
+     WHERE a.grantee OPERATOR(pg_catalog.<>) n.nspowner AND a.privilege_type OPERATOR(pg_catalog.=) 'CREATE'::pg_catalog.text)";
 
 /// A server of postgres_fdw.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,7 +122,11 @@ impl Requests {
     /// sets from here, or calls could not be sent.
     pub(crate) fn check_version(&self, server: &Server, extension: &Extension) -> Result<()> {
         let expected = format!("{} {}", version::LIBRARY, extension.schema);
-        let found = self.ask(server, remote::VERSION)?;
+        // The version of the extension there, and its schema.
+        let version = "SELECT pg_catalog.concat(e.extversion, ' ', pg_catalog.quote_ident(n.nspname::pg_catalog.text)) \
+             FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace \
+             WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name";
+        let found = self.ask(server, version)?;
         let describe = |text: &str| match text.split_once(' ') {
             Some((version, schema)) => format!("neardup {version} in schema {schema}"),
             None => text.to_owned(),
@@ -115,7 +134,8 @@ impl Requests {
         let (name, here) = (&server.name, describe(&expected));
         let there = if found.as_deref() == Some(&expected) {
             // The function is where it is here, since the SQL definitions are the same.
-            let library = self.ask(server, &remote::library(&extension.schema))?.unwrap_or_default();
+            let library = format!("SELECT v.library FROM {}.neardup_version() v", extension.schema);
+            let library = self.ask(server, &library)?.unwrap_or_default();
             if library == version::LIBRARY {
                 return Ok(());
             }
@@ -135,15 +155,23 @@ impl Requests {
         if let Some(home) = self.homes.borrow().get(&server.name) {
             return Ok(home.clone());
         }
+        // The schema of the role for working tables, its state (`none`, `own`, or `other`), and the
+        // name of the role, quoted for SQL text.
+        let sql = format!(
+            "SELECT pg_catalog.concat({HOME}, ' ', CASE WHEN n.oid IS NULL THEN 'none' WHEN {IS_OWN} THEN 'own' ELSE 'other' END, ' ', \
+                 pg_catalog.quote_ident(r.rolname::pg_catalog.text)) \
+             FROM pg_catalog.pg_roles r LEFT JOIN pg_catalog.pg_namespace n ON n.nspname::pg_catalog.text OPERATOR(pg_catalog.=) {HOME} \
+             WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER"
+        );
         let ask = || -> Result<Vec<String>> {
-            let answer = self.ask(server, &remote::home())?.unwrap_or_default();
+            let answer = self.ask(server, &sql)?.unwrap_or_default();
             Ok(answer.splitn(3, ' ').map(str::to_owned).collect())
         };
         let mut answer = ask()?;
         if let [home, state, _] = &answer[..]
             && state == "none"
         {
-            let made = self.run(server, &remote::create_home(home));
+            let made = self.run(server, &format!("CREATE SCHEMA {home}"));
             answer = ask()?;
             // If two calls make the schema at the same time, one of them finds it already made.
             let is_refused = |error: &SqlError| {
@@ -184,19 +212,46 @@ impl Requests {
     /// Makes a table without rows on a server, in place of an existing table of this name. Its rows
     /// are kept after a crash.
     pub(crate) fn create(&self, server: &Server, table: &str, columns: &str) -> Result<()> {
-        self.run(server, &remote::create(&self.home(server)?, table, columns))
+        let home = self.home(server)?;
+        let name = format!("{home}.{table}");
+        let [home, of] = [literal(&home), literal(&name)];
+        let sql = format!(
+            "DO $neardup$ BEGIN \
+                 IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace n, pg_catalog.pg_roles r \
+                     WHERE n.nspname OPERATOR(pg_catalog.=) {home}::pg_catalog.name AND r.rolname OPERATOR(pg_catalog.=) CURRENT_USER AND {IS_OWN}) THEN \
+                     RAISE 'the schema for working tables is not the own one of the role' USING ERRCODE = '55000'; \
+                 END IF; \
+             END $neardup$; \
+             DROP TABLE IF EXISTS {name}; CREATE TABLE {name} ({columns}); \
+             DO $neardup$ BEGIN \
+                 IF EXISTS (SELECT FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid OPERATOR(pg_catalog.=) a.atttypid \
+                     WHERE a.attrelid OPERATOR(pg_catalog.=) {of}::pg_catalog.regclass::pg_catalog.oid AND t.typtype = ANY ('{{d,c}}'::\"char\"[])) THEN \
+                     RAISE 'a type of working tables is another one on this server' USING ERRCODE = '55000'; \
+                 END IF; \
+             END $neardup$"
+        );
+        self.run(server, &sql)
     }
 
     /// Reports whether a server has a table as the role made it.
     pub(crate) fn has(&self, server: &Server, table: &str) -> Result<bool> {
         let (home, table) = (literal(&self.home(server)?), literal(table));
-        Ok(self.ask(server, &remote::is_there(&home, &table))?.as_deref() == Some("1"))
+        let sql = format!(
+            "SELECT pg_catalog.count(*)::pg_catalog.text FROM pg_catalog.pg_class c \
+                 JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace \
+                 JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) c.relowner \
+             WHERE n.nspname OPERATOR(pg_catalog.=) {home}::pg_catalog.name AND c.relname OPERATOR(pg_catalog.=) {table}::pg_catalog.name \
+                 AND r.rolname OPERATOR(pg_catalog.=) CURRENT_USER AND {IS_OWN} AND c.relkind OPERATOR(pg_catalog.=) 'r'::\"char\" \
+                 AND NOT c.relhastriggers AND NOT c.relhasrules AND NOT c.relrowsecurity AND NOT c.relhassubclass"
+        );
+        Ok(self.ask(server, &sql)?.as_deref() == Some("1"))
     }
 
     /// Counts the rows of a table on a server.
     pub(crate) fn count(&self, server: &Server, table: &str) -> Result<i64> {
-        let name = format!("{}.{table}", self.home(server)?);
-        let rows = self.ask(server, &remote::count(&name))?;
+        let home = self.home(server)?;
+        let rows =
+            self.ask(server, &format!("SELECT pg_catalog.count(*)::pg_catalog.text FROM {home}.{table}"))?;
         Ok(rows.and_then(|rows| rows.parse().ok()).unwrap_or_default())
     }
 
@@ -207,7 +262,7 @@ impl Requests {
         let dropped = match self.home(server) {
             Ok(home) => {
                 names.iter_mut().for_each(|name| *name = format!("{home}.{name}"));
-                try_run(&server.name, &remote::drop(&names))
+                try_run(&server.name, &drop_if_there(&names))
             }
             // The schema of the tables is not found out for the same reasons.
             Err(SqlError::Own { code, message, .. }) if is_unreached(code as i32) => {
@@ -221,7 +276,7 @@ impl Requests {
             "{}: working tables may be left on server \"{}\": {message}. There: {};",
             self.procedure,
             server.name,
-            remote::drop(&names)
+            drop_if_there(&names)
         );
         Ok(())
     }
@@ -231,7 +286,9 @@ impl Requests {
 /// anything, and is looked up as the name of a server.
 fn exchange(server: &str, sql: &str, milliseconds: i32) -> std::result::Result<Option<String>, Fault> {
     check_for_interrupts!();
-    connection::exchange(server, &remote::with_patience(sql, milliseconds), milliseconds)
+    let limit =
+        if milliseconds > 0 { format!("SET statement_timeout = {milliseconds}; ") } else { String::new() };
+    connection::exchange(server, &format!("{PATIENCE}; {limit}{sql}"), milliseconds)
 }
 
 /// Runs statements on a server, and tries again as long as a lock is not available there.
@@ -289,4 +346,9 @@ fn named(name: &str, fault: Fault) -> Result<SqlError> {
 /// Reports whether the SQLSTATE of an error means that a server was not reached.
 fn is_unreached(code: i32) -> bool {
     is_in_class(code, PgSqlErrorCode::ERRCODE_CONNECTION_EXCEPTION) || code == NO_MAPPING as i32
+}
+
+/// Drops the tables that exist among these.
+pub(super) fn drop_if_there(tables: &[String]) -> String {
+    format!("DROP TABLE IF EXISTS {}", tables.join(", "))
 }

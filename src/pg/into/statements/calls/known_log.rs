@@ -9,14 +9,13 @@
 use pgrx::pg_sys::{self, Datum, Oid};
 use serde::Deserialize;
 
-use crate::pg::into::log::{LogTable, RESULT, is_token};
 use crate::pg::into::place::TablePlace;
-use crate::pg::into::statements::runs as statements;
-use crate::pg::procedure::catalog::role_name;
+use crate::pg::into::statements::log::{LogTable, RESULT, is_token};
 use crate::pg::procedure::session_lock::SessionLock;
-use crate::pg::procedure::statement::read_text;
+use crate::pg::procedure::statement::{Statement, oid, read_text, text};
 use crate::pg::procedure::table::{OpenedTable, Patience, Table};
 use crate::pg::query::as_user::acts_for;
+use crate::pg::query::catalog::role_name;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::Result;
 
@@ -84,7 +83,12 @@ struct NamedLog {
 /// Reads all logs of roles of which the caller is a member. Runs as the caller.
 pub(crate) fn all() -> Result<Vec<KnownLog>> {
     let mut found = Vec::new();
-    for oid in statements::logs().json::<Vec<u32>>()? {
+    // The tables that may be logs of such roles.
+    let logs = Statement::new(
+        "SELECT COALESCE(jsonb_agg(c.oid::int8 ORDER BY c.oid), '[]')::text FROM pg_class c \
+         WHERE c.relkind = 'r' AND c.relpersistence <> 't' AND c.relname::text ~ '_log$' AND pg_has_role(c.relowner, 'USAGE')",
+    );
+    for oid in logs.json::<Vec<u32>>()? {
         let lock = pg_sys::AccessShareLock;
         match Table::open_with(Patience::Skip, Oid::from(oid), lock, acts_for)? {
             OpenedTable::Table(table) => found.extend(read(&table)?),
@@ -103,7 +107,7 @@ pub(crate) fn all() -> Result<Vec<KnownLog>> {
 
 /// Reads a table, if it is a log.
 fn read(table: &Table) -> Result<Option<KnownLog>> {
-    if table.differs(&LogTable::FORM, &LogTable::COLUMNS).is_some() || !table.is_readable() {
+    if !LogTable::is_log(table) || !table.is_readable() {
         return Ok(None);
     }
     let Some(place) = TablePlace::find(table.oid)? else { return Ok(None) };
@@ -130,8 +134,13 @@ fn read(table: &Table) -> Result<Option<KnownLog>> {
         return Ok(None);
     };
     let lock = place.lock();
-    let is_there = || pairs.as_deref().map_or(Ok(false), |pairs| statements::is_there(pairs)?.holds());
-    call.status = if statements::is_held(lock).holds()? {
+    let is_there = || pairs.as_deref().map_or(Ok(false), is_there);
+    // Whether a session holds the lock of the call.
+    let is_held = Statement::new(
+        "SELECT EXISTS (SELECT FROM pg_locks k WHERE k.locktype = 'object' AND k.granted AND k.classid = $1 AND k.objid = $2 AND k.objsubid = 0 \
+         AND k.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()))",
+    );
+    call.status = if is_held.with([oid(lock.class), oid(lock.object)]).holds()? {
         "running"
     } else if call.name.as_deref() != Some(RESULT) {
         "waiting"
@@ -145,6 +154,12 @@ fn read(table: &Table) -> Result<Option<KnownLog>> {
     (call.run, call.pairs) = (token, pairs);
     let servers = servers.into_iter().map(|server| server.name).collect();
     Ok(Some(KnownLog { oid: table.oid, owner: table.owner, lock, servers, call }))
+}
+
+/// Reports whether a relation has this name with its schema, both quoted for SQL text.
+fn is_there(name: &str) -> Result<bool> {
+    let sql = "SELECT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE format('%I.%I', n.nspname, c.relname) = $1)";
+    Statement::new(sql).with([text(name)?]).holds()
 }
 
 /// Reports whether a value is not longer than what a call writes.

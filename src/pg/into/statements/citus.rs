@@ -6,9 +6,9 @@ use pgrx::pg_sys::{self, Oid};
 use serde::{Deserialize, Serialize};
 
 use crate::pg::into::place::TablePlace;
-use crate::pg::into::statements::citus_catalog;
-use crate::pg::into::tables::own::OwnTable;
 use crate::pg::procedure::citus as spreading;
+use crate::pg::procedure::statement::{Statement, oid, text};
+use crate::pg::procedure::table::Table;
 use crate::pg::query::as_user::{Extension, set};
 use crate::pg::query::names::name_of;
 use crate::pg::server::error::{Result, SqlError};
@@ -67,7 +67,7 @@ impl CitusLayout {
         if !spreading::is_there().holds()? {
             return Ok(None);
         }
-        let json = citus_catalog::layout(docs, result.namespace).text()?;
+        let json = layout(docs, result.namespace)?;
         let Some(json) = json else { return Ok(None) };
         let found: CatalogRow = serde_json::from_str(&json)
             .map_err(|error| SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, error.to_string()))?;
@@ -101,7 +101,10 @@ impl CitusLayout {
                 spreading::distribute(table, None, Some(&docs), self.shards)?.run().map(|_| ())
             }
             (_, Some(by)) => spreading::distribute(table, Some(by), like, self.shards)?.run().map(|_| ()),
-            (_, None) => citus_catalog::to_all_nodes(table).run().map(|_| ()),
+            (_, None) => {
+                let sql = format!("SELECT FROM create_reference_table('{}'::regclass)", table.to_u32());
+                Statement::new(sql).run().map(|_| ())
+            }
         }
     }
 
@@ -109,7 +112,7 @@ impl CitusLayout {
     /// of ids.
     pub(crate) fn spreads_results(&self, id: Oid) -> Result<bool> {
         let is_on_one_node = self.how == Sharding::Single || self.home_is_sharded;
-        Ok(!is_on_one_node && citus_catalog::is_hashable(id).holds()?)
+        Ok(!is_on_one_node && is_hashable(id)?)
     }
 
     /// Distributes the table of a result by its column of ids, if the type of the ids allows this.
@@ -117,12 +120,11 @@ impl CitusLayout {
     /// type.
     pub(crate) fn spread_result(&self, place: &TablePlace, by: &str, id: Oid) -> Result<()> {
         let Some(table) = place.relation()? else { return Ok(()) };
-        if citus_catalog::is_known(table).holds()? || !self.spreads_results(id)? {
+        if is_known(table)? || !self.spreads_results(id)? {
             return Ok(());
         }
         let docs = name_of(Oid::from(self.docs))?;
-        let is_like = self.how == Sharding::Hash
-            && citus_catalog::is_spread_alike(Oid::from(self.docs), table, by)?.holds()?;
+        let is_like = self.how == Sharding::Hash && is_spread_alike(Oid::from(self.docs), table, by)?;
         spreading::distribute(table, Some(by), is_like.then_some(&*docs), self.shards)?.run().map(|_| ())
     }
 
@@ -136,9 +138,9 @@ impl CitusLayout {
     }
 
     /// Distributes a table like a table of the same columns, if Citus knows that table.
-    pub(crate) fn spread_like(&self, place: &TablePlace, by: &str, like: &OwnTable) -> Result<()> {
+    pub(crate) fn spread_like(&self, place: &TablePlace, by: &str, like: &Table) -> Result<()> {
         let Some(table) = place.relation()? else { return Ok(()) };
-        if !citus_catalog::is_known(like.oid).holds()? {
+        if !is_known(like.oid)? {
             return Ok(());
         }
         let by = (self.how != Sharding::Single).then_some(by);
@@ -151,7 +153,15 @@ impl CitusLayout {
         if self.how == Sharding::Single {
             return Ok(None);
         }
-        citus_catalog::keys(table, parts, self.shards).text()
+        let tried = 16 * parts + 32 * self.shards;
+        Statement::new(format!(
+            "SELECT array_agg(k.k ORDER BY k.nth, k.shard)::text FROM ( \
+                 SELECT k.k, k.shard, k.nth FROM (SELECT k.k, k.shard, row_number() OVER (PARTITION BY k.shard ORDER BY k.k) AS nth FROM ( \
+                     SELECT k, get_shard_id_for_distribution_column('{}'::regclass, k::text) AS shard FROM generate_series(0, {tried}) k OFFSET 0) k) k \
+                 ORDER BY k.nth, k.shard LIMIT {parts}) k",
+            table.to_u32()
+        ))
+        .text()
     }
 
     /// Applies the settings for the statements of this transaction on the nodes.
@@ -163,8 +173,11 @@ impl CitusLayout {
         // With this setting, Citus sends settings that are local to the transaction to the nodes.
         // Nothing but the settings for the nodes is set while it is on.
         set(c"citus.propagate_set_commands", c"local");
-        let done =
-            citus_catalog::suited(kilobytes).iter().try_for_each(|statement| statement.run().map(|_| ()));
+        // JIT compilation is off: nearly all time is spent in functions, and compiling the code
+        // that calls them takes longer than it saves, again on each connection. The memory is for a
+        // sort, or for rows that come from other nodes.
+        let suited = ["SET LOCAL jit = off", &format!("SET LOCAL work_mem = {kilobytes}")];
+        let done = suited.into_iter().try_for_each(|sql| Statement::new(sql).run().map(|_| ()));
         set(c"citus.propagate_set_commands", c"none");
         done
     }
@@ -173,10 +186,100 @@ impl CitusLayout {
     /// be compared.
     pub(crate) fn check_versions(&self, extension: &Extension) -> Result<()> {
         let expected = format!("{} {}", version::LIBRARY, extension.schema);
-        let statement = citus_catalog::other_version(&extension.schema, &expected)?;
-        let Some(found) = statement.text()? else { return Ok(()) };
+        let Some(found) = other_version(&extension.schema, &expected)? else { return Ok(()) };
         let message = format!("nodes need neardup {expected}, as there is here; {found}");
         Err(SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
             .hint("Sets of tokens are compared with each other: all nodes need the same version in a schema of the same name."))
     }
+}
+
+/// Reports whether a table can be distributed by a column of this type.
+pub(crate) fn is_hashable(by: Oid) -> Result<bool> {
+    Statement::new(
+        "SELECT EXISTS (SELECT FROM pg_type t \
+             JOIN pg_opclass o ON o.opcdefault AND (o.opcintype = t.oid OR o.opcintype = 'anyenum'::regtype AND t.typtype = 'e' \
+                 OR o.opcintype = ANY ('{text,bpchar}'::regtype[]) AND t.typcategory = 'S') \
+             JOIN pg_am m ON m.oid = o.opcmethod WHERE m.amname = 'hash' AND t.oid = $1)",
+    )
+    .with([oid(by)])
+    .holds()
+}
+
+/// Reports whether Citus knows a table.
+pub(crate) fn is_known(table: Oid) -> Result<bool> {
+    Statement::new("SELECT EXISTS (SELECT FROM pg_dist_partition p WHERE p.logicalrelid = $1::regclass)")
+        .with([oid(table)])
+        .holds()
+}
+
+/// Reports whether no two rows of a table in shards can have the same value in a column, because an
+/// index forbids it. A row is in the shard of its value, and of each shard one snapshot is read.
+pub(crate) fn is_unique(docs: Oid, column: i16) -> Result<bool> {
+    Statement::new(format!(
+        "SELECT EXISTS (SELECT FROM pg_dist_partition p JOIN pg_index i ON i.indrelid = p.logicalrelid \
+             WHERE p.logicalrelid = $1::regclass AND p.partmethod IN ('h', 'n') AND i.indisunique AND i.indisvalid AND i.indimmediate \
+                 AND i.indpred IS NULL AND i.indexprs IS NULL AND i.indnkeyatts = 1 AND i.indkey[0] = {column}::int2)"
+    ))
+    .with([oid(docs)])
+    .holds()
+}
+
+/// Returns the number of nodes that have shards.
+pub(crate) fn count_nodes() -> Result<i64> {
+    let count =
+        Statement::new("SELECT count(DISTINCT n.groupid) FROM pg_dist_node n WHERE n.shouldhaveshards");
+    Ok(count.number()?.unwrap_or(1))
+}
+
+/// Returns the names of the nodes that do not answer, or no row.
+pub(crate) fn silent_nodes() -> Result<Option<String>> {
+    Statement::new(
+        "SELECT n.names FROM (SELECT string_agg(concat(n.nodename, ':', n.nodeport), ', ' ORDER BY n.nodename, n.nodeport) AS names FROM pg_dist_node n \
+             WHERE n.noderole = 'primary' AND n.isactive AND NOT COALESCE(citus_check_connection_to_node(n.nodename, n.nodeport), false)) n \
+         WHERE n.names IS NOT NULL",
+    )
+    .text()
+}
+
+/// Reports whether a table is distributed by a column of the same type as a column of another
+/// table.
+fn is_spread_alike(docs: Oid, table: Oid, by: &str) -> Result<bool> {
+    Statement::new(
+        "SELECT EXISTS (SELECT FROM pg_dist_partition p \
+             JOIN pg_attribute d ON d.attrelid = p.logicalrelid AND d.attname = column_to_column_name(p.logicalrelid, p.partkey)::name \
+             JOIN pg_attribute a ON a.attrelid = $2 AND a.attname = $3::name AND a.atttypid = d.atttypid AND a.attcollation = d.attcollation \
+             WHERE p.logicalrelid = $1::regclass AND p.partmethod = 'h')",
+    )
+    .with([oid(docs), oid(table), text(by)?])
+    .holds()
+}
+
+/// Returns the version of the extension on a node that has another version than the expected one.
+fn other_version(schema: &str, expected: &str) -> Result<Option<String>> {
+    let ask = format!(
+        "SELECT pg_catalog.concat(v.library, ' ', pg_catalog.quote_ident(n.nspname::pg_catalog.text)) FROM {schema}.neardup_version() v, \
+         pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace \
+         WHERE e.extname OPERATOR(pg_catalog.=) 'neardup'::pg_catalog.name"
+    );
+    Statement::new(
+        "SELECT concat(w.nodename, ':', w.nodeport, ': ', w.result) FROM run_command_on_workers($1) w \
+         WHERE w.result IS DISTINCT FROM $2 LIMIT 1",
+    )
+    .with([text(&ask)?, text(expected)?])
+    .text()
+}
+
+/// Reads the data that Citus has about a table, and about the schema of the result, as JSON; no row
+/// for a table that Citus does not know.
+fn layout(docs: Oid, home: Oid) -> Result<Option<String>> {
+    Statement::new(
+        "SELECT jsonb_build_object('method', p.partmethod, 'replication', p.repmodel, 'colocation', p.colocationid::int8, \
+             'shards', (SELECT count(*) FROM pg_dist_shard s WHERE s.logicalrelid = p.logicalrelid), \
+             'usual', current_setting('citus.shard_count')::int8, 'nodes', (SELECT count(DISTINCT n.groupid) FROM pg_dist_node n WHERE n.shouldhaveshards), \
+             'schema_is_sharded', EXISTS (SELECT FROM pg_dist_schema s WHERE s.schemaid = c.relnamespace), \
+             'home_is_sharded', EXISTS (SELECT FROM pg_dist_schema s WHERE s.schemaid = $2))::text \
+         FROM pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid WHERE p.logicalrelid = $1::regclass",
+    )
+    .with([oid(docs), oid(home)])
+    .text()
 }

@@ -1,17 +1,64 @@
-//! The names in the statements of a refresh.
+//! What the steps of a transaction of a refresh work with, and the names in their statements.
 
-use pgrx::pg_sys::{self, Oid};
+use pgrx::pg_sys::{self, Datum, Oid};
 
+use super::registry::JobEntry;
+use crate::jobs::state::JobFacts;
+use crate::pg::jobs::home::Home;
 use crate::pg::jobs::job::LockedRelation;
 use crate::pg::jobs::settings::{Columns, Settings};
-use crate::pg::jobs::tables::all::JobTables;
-use crate::pg::procedure::rows::supplied;
+use crate::pg::jobs::tables::JobTables;
+use crate::pg::procedure::definition::{Column, Types};
+use crate::pg::procedure::rows::Supplied;
+use crate::pg::procedure::table::Table;
+use crate::pg::query::Parameter;
 use crate::pg::query::as_user::INTERNAL;
 use crate::pg::query::citus::is_spread;
+use crate::pg::query::moment::Moment;
 use crate::pg::query::names::{equality, qualified_type};
 use crate::pg::request::form::KeptArguments;
 use crate::pg::request::{ClusteringArguments, Request};
-use crate::pg::server::error::Result;
+use crate::pg::server::activity::Activity;
+use crate::pg::server::error::{Result, SqlError};
+
+/// A transaction of a refresh.
+pub(crate) struct RefreshWork<'a> {
+    /// The job.
+    pub job: &'a LockedRelation,
+    /// The activity of the refresh that other sessions see.
+    pub activity: Activity,
+    /// The entry of the job in the registry.
+    pub entry: &'a mut JobEntry,
+    /// The settings of the job, with the current columns.
+    pub settings: Settings,
+    /// The definition of the relation, if triggers saw every change under this definition.
+    pub seen: Option<String>,
+    /// The start time of the refresh.
+    pub started: Datum,
+    /// The names for statements.
+    pub names: Names,
+    /// The place where the data about rows as they were seen should be; None means the table of
+    /// states, next to the marks.
+    pub home: Option<Home>,
+    /// The snapshot in which the relation was read.
+    pub moment: Option<Moment>,
+    /// The state so far.
+    pub state: JobFacts,
+    /// The number of rows that wait for the next batch; counted only in the first batch, because
+    /// there may be many batches.
+    pub waiting: i64,
+    /// The ids in the pairs that were found, as an array, if the rows of the batch were looked up
+    /// and the clusters are updated from these ids.
+    pub near: Option<Parameter>,
+}
+
+impl RefreshWork<'_> {
+    /// Returns the table of lists. It was checked before that the job has this table if its method
+    /// needs it.
+    pub(crate) fn lists(&self) -> Result<&Table> {
+        self.names.tables.lists.as_ref().ok_or_else(|| SqlError::parameter("this method has no lists"))
+    }
+}
 
 /// The tables, the columns, and the other parts that are the same in all statements of a job.
 pub(crate) struct Names {
@@ -95,10 +142,10 @@ impl Names {
         Request::of_kept(&self.join, self.id_oid)
     }
 
-    /// Returns the SQL expression for the rows that the library supplies, from the result of a
-    /// query if there is one, with columns of these names and types.
-    pub(crate) fn supplied(&self, query: Option<&str>, columns: &str) -> String {
-        supplied(&self.internal, query, columns)
+    /// Returns rows that the library supplies, from the result of a query if there is one.
+    pub(super) fn supplied<'a>(&'a self, query: Option<&'a str>, columns: &'a [Column]) -> Supplied<'a> {
+        let types = Types { id: (&self.id, self.id_oid), passages: false };
+        Supplied { internal: &self.internal, query, types, columns }
     }
 
     /// Returns the array type for ids of the job's tables.

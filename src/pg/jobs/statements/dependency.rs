@@ -3,10 +3,10 @@
 
 use pgrx::pg_sys::{self, ObjectAddress, Oid};
 
-use super::hints::{anew, not_now};
-use super::job::LockedRelation;
-use super::statements::catalog;
-use super::tables::all::JobTables;
+use crate::pg::jobs::hints::{anew, not_now};
+use crate::pg::jobs::job::LockedRelation;
+use crate::pg::jobs::tables::JobTables;
+use crate::pg::procedure::statement::{Statement, oid, oid_array};
 use crate::pg::query::as_user::as_user;
 use crate::pg::server::error::Result;
 
@@ -16,7 +16,7 @@ fn address(relation: Oid) -> ObjectAddress {
 
 /// Makes a table depend on the relation, so that dropping the relation drops the table without
 /// CASCADE. Adds the dependency if a restored dump lacks it; an existing one is not duplicated.
-pub(super) fn depend(table: Oid, docs: Oid) {
+pub(crate) fn depend(table: Oid, docs: Oid) {
     forget(table, docs);
     let (table, docs) = (address(table), address(docs));
     // SAFETY: both are relations that are locked.
@@ -34,7 +34,7 @@ pub(super) fn depend(table: Oid, docs: Oid) {
 /// Does the same as [`depend`] for a table that Citus distributes. If a table is dropped only
 /// because of such a dependency, Citus takes the table for a partition and does not drop its
 /// shards. So a normal dependency is added, which by itself would require CASCADE.
-pub(super) fn depend_with_shards(table: Oid, docs: Oid) {
+pub(crate) fn depend_with_shards(table: Oid, docs: Oid) {
     depend(table, docs);
     if !can_be_ours(table) {
         return;
@@ -66,7 +66,7 @@ fn can_be_ours(table: Oid) -> bool {
 }
 
 /// Removes the dependency, so that the table stays when the relation is dropped.
-pub(super) fn forget(table: Oid, docs: Oid) {
+pub(crate) fn forget(table: Oid, docs: Oid) {
     if !can_be_ours(table) {
         return;
     }
@@ -90,16 +90,26 @@ fn forget_kind(table: Oid, docs: Oid, kind: pg_sys::DependencyType::Type) {
 
 /// Reports whether a table depends on the relation, that is, whether a job of the relation made the
 /// table.
-pub(super) fn is_there(table: Oid, docs: Oid) -> Result<bool> {
-    Ok(can_be_ours(table) && catalog::depends(table, docs).holds()?)
+pub(crate) fn is_there(table: Oid, docs: Oid) -> Result<bool> {
+    let sql = "SELECT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = $1 \
+               AND d.refclassid = 'pg_class'::regclass AND d.refobjid = $2 AND d.deptype = 'a')";
+    Ok(can_be_ours(table) && Statement::new(sql).with([oid(table), oid(docs)]).holds()?)
 }
 
 /// Checks that the tables belong to the job of this relation, and not to that of another one, as
 /// the registry of a restored dump may say.
-pub(super) fn check(job: &LockedRelation, tables: &JobTables) -> Result<()> {
+pub(crate) fn check(job: &LockedRelation, tables: &JobTables) -> Result<()> {
     let (docs, shown) = (job.relation.oid, &job.relation.shown);
     let all: Vec<Oid> = tables.all().map(|table| table.oid).collect();
-    let independent = as_user(job.relation.owner, || catalog::independent(&all, docs).number())?;
+    // The first table that does not depend on the relation.
+    let all = oid_array(&all);
+    let sql = format!(
+        "SELECT t.oid::int8 FROM unnest({all}) t(oid) WHERE NOT EXISTS (SELECT FROM pg_depend d \
+         WHERE d.classid = 'pg_class'::regclass AND d.objid = t.oid \
+         AND d.refclassid = 'pg_class'::regclass AND d.refobjid = $1 AND d.deptype = 'a') LIMIT 1"
+    );
+    let independent = Statement::new(sql).with([oid(docs)]);
+    let independent = as_user(job.relation.owner, || independent.number())?;
     if independent.is_some() {
         for other in tables.all() {
             if job.registry.uses(other.oid, docs)? {

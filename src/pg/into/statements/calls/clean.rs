@@ -10,26 +10,27 @@ use pgrx::pg_sys::{self, Oid};
 use pgrx::{PgSqlErrorCode, check_for_interrupts};
 
 use super::known_log::{self, KnownLog};
-use super::runs::{WorkerAnswer, ask_servers, tables_of_workers, tell};
-use crate::pg::into::log::is_token;
-use crate::pg::into::nodes::servers::{Requests, Server};
-use crate::pg::into::statements::{remote, runs as statements};
+use super::runs::{WorkerAnswer, ask_servers, ask_workers, tables, tables_of_workers, tell};
+use crate::pg::into::statements::log::is_token;
+use crate::pg::into::statements::servers::{Requests, Server, drop_if_there};
 use crate::pg::procedure::citus;
 use crate::pg::procedure::session_lock::LockedShare;
+use crate::pg::procedure::statement::{Statement, text};
 use crate::pg::procedure::table::{OpenedTable, Table};
 use crate::pg::query::as_user::{acts_for, as_user};
 use crate::pg::query::names::name_of;
-use crate::pg::server::call::{FunctionCall, is_null, sql_function};
+use crate::pg::request::example::literal;
+use crate::pg::server::call::{FunctionCall, is_null, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 
 const EXAMPLE: &str = "SELECT neardup_into_clean(run) FROM neardup_into_calls() WHERE status = 'left over';";
 
-sql_function! {
+sql_functions! {
     /// `neardup_into_clean(run)`: returns the number of tables that were dropped.
-    neardup_into_clean, pg_finfo_neardup_into_clean, within ItsCalls, |call| {
+    neardup_into_clean, within ItsCalls: |call| {
         let dropped = clean(call)?;
         Ok(call.give(Some(dropped)))
-    }
+    };
 }
 
 /// Drops the working tables of a call, and its log unless the call is finished.
@@ -46,7 +47,13 @@ fn clean(call: FunctionCall) -> Result<i64> {
 
 fn drop_all(run: &str, caller: Oid) -> Result<i64> {
     let logs: Vec<KnownLog> = known_log::all()?.into_iter().filter(|log| log.call.run == run).collect();
-    let tables: Vec<(u32, u32)> = statements::tables_of(run)?.json()?;
+    // The working tables with their owners; partitions go with their tables.
+    let of_call = Statement::new(format!(
+        "SELECT COALESCE(jsonb_agg(jsonb_build_array(c.relowner::int8, t.oid::int8) ORDER BY t.oid), '[]')::text \
+         FROM ({}) t JOIN pg_class c ON c.oid = t.oid WHERE t.run = $1 AND NOT t.relispartition",
+        tables("0")
+    ));
+    let tables: Vec<(u32, u32)> = of_call.with([text(run)?]).json()?;
     let tables: Vec<(Oid, Oid)> =
         tables.into_iter().map(|(owner, table)| (Oid::from(owner), Oid::from(table))).collect();
     let mut owners: Vec<Oid> =
@@ -107,7 +114,8 @@ fn drop_one(table: Oid, owner: Oid) -> Result<i64> {
     let OpenedTable::Table(table) = Table::open(table, pg_sys::AccessExclusiveLock, may)? else {
         return Ok(0);
     };
-    statements::drop(&table.name, table.is_foreign()).run()?;
+    let foreign = if table.is_foreign() { "FOREIGN " } else { "" };
+    Statement::new(format!("DROP {foreign}TABLE {table}")).run()?;
     Ok(1)
 }
 
@@ -115,10 +123,10 @@ fn drop_one(table: Oid, owner: Oid) -> Result<i64> {
 fn on_servers(run: &str, log: &KnownLog) -> Result<i64> {
     let mut dropped = 0;
     let servers = log.servers.iter().map(String::as_str);
-    for (name, names) in ask_servers::<Vec<String>>(servers, &statements::names_there(run))? {
+    for (name, names) in ask_servers::<Vec<String>>(servers, &names_there(run))? {
         if !names.is_empty() {
             let server = Server { name: name.to_owned(), schema: String::new() };
-            Requests::default().run(&server, &remote::drop(&names))?;
+            Requests::default().run(&server, &drop_if_there(&names))?;
             dropped += names.len() as i64;
         }
     }
@@ -143,11 +151,37 @@ fn on_workers(run: &str, logs: &[KnownLog]) -> Result<i64> {
         return Ok(0);
     }
     let owners: Vec<String> = owners.into_iter().collect();
-    let drop = statements::workers(&statements::drop_there(run, &owners))?;
-    for WorkerAnswer { node, success, result } in drop.json::<Vec<WorkerAnswer>>()? {
+    for WorkerAnswer { node, success, result } in ask_workers(&drop_there(run, &owners))? {
         if !success {
             tell(&node, result.as_deref().unwrap_or_default());
         }
     }
     Ok(dropped)
+}
+
+/// Returns, as JSON, the names of the role's own working tables of a call on a server. The token
+/// has hexadecimal digits.
+fn names_there(run: &str) -> String {
+    format!(
+        "SELECT COALESCE(pg_catalog.jsonb_agg(t.full_name), '[]'::pg_catalog.jsonb)::pg_catalog.text FROM ({}) t \
+         WHERE t.run OPERATOR(pg_catalog.=) '{run}'::pg_catalog.text AND t.owner OPERATOR(pg_catalog.=) CURRENT_USER::pg_catalog.text",
+        tables("0")
+    )
+}
+
+/// Drops those tables of a call on a worker that the coordinator does not know and that belong to
+/// one of these roles.
+fn drop_there(run: &str, owners: &[String]) -> String {
+    let tables = tables("0").replace("(_[0-9]{1,5})?", "(_[0-9]{1,12})?");
+    let owners: Vec<String> = owners.iter().map(|owner| literal(owner)).collect();
+    format!(
+        "DO $neardup$ DECLARE of pg_catalog.text; BEGIN \
+             PERFORM pg_catalog.set_config('citus.enable_manual_changes_to_shards', 'on', true); \
+             FOR of IN SELECT t.full_name FROM ({tables}) t WHERE t.run OPERATOR(pg_catalog.=) '{run}'::pg_catalog.text \
+                     AND t.owner OPERATOR(pg_catalog.=) ANY (ARRAY[{}]::pg_catalog.text[]) LOOP \
+                 EXECUTE pg_catalog.concat('DROP TABLE IF EXISTS ', of); \
+             END LOOP; \
+         END $neardup$",
+        owners.join(", ")
+    )
 }
