@@ -5,8 +5,8 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 
 use crate::pg::index::am::user_index::{UserIndex, on_index};
 use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::opclass::keys::ClassKeys;
-use crate::pg::index::opclass::sets::probe::Unfit;
+use crate::pg::index::families::keys::ClassKeys;
+use crate::pg::index::families::sets::probe::Unfit;
 use crate::pg::server::call::sql_function;
 use crate::pg::server::error::SqlError;
 

@@ -6,8 +6,8 @@ use pgrx::pg_sys;
 use super::cost_model::{IndexFacts, PROHIBITIVE, Seen, wanted};
 use super::placeholder_ball::stand_in;
 use crate::pg::compat;
-use crate::pg::index::opclass::keys::ClassKeys;
-use crate::pg::index::opclass::probe::{Probe, Target};
+use crate::pg::index::families::keys::ClassKeys;
+use crate::pg::index::families::probe::{Probe, Target};
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::server::guard::guard;
 

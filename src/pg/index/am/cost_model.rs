@@ -6,8 +6,8 @@ use pgrx::pg_sys;
 use crate::pg::index::layout::format::Descriptor;
 use crate::pg::index::layout::items::rows_per_page;
 use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::opclass::keys::ClassKeys;
-use crate::pg::index::opclass::probe::Target;
+use crate::pg::index::families::keys::ClassKeys;
+use crate::pg::index::families::probe::Target;
 use crate::pg::index::pages::buffer::OpenIndex;
 
 /// The cost that the server adds to a plan that is switched off (disable_cost of costsize.c).

@@ -4,8 +4,8 @@ use std::cell::Cell;
 
 use super::gram_counts::GramCounts;
 use crate::pg::index::layout::items::HeapRow;
-use crate::pg::index::opclass::grams::{GramProbe, counts_of, sizes_of, start_of};
-use crate::pg::index::opclass::sets::probe::step_of;
+use crate::pg::index::families::grams::{GramProbe, counts_of, sizes_of, start_of};
+use crate::pg::index::families::sets::probe::step_of;
 use crate::pg::index::pages::buffer::Looked;
 use crate::pg::index::storage::segment::Segment;
 use neardup_core::error::Result;

@@ -4,9 +4,9 @@ use pgrx::{PgMemoryContexts, pg_sys};
 
 use crate::pg::index::layout::items::{HeapRow, Item};
 use crate::pg::index::layout::meta::{Directory, tid_of};
-use crate::pg::index::opclass::keys::ClassKeys;
-use crate::pg::index::opclass::options;
-use crate::pg::index::opclass::values::StoredValue;
+use crate::pg::index::families::keys::ClassKeys;
+use crate::pg::index::families::options;
+use crate::pg::index::families::values::StoredValue;
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::index::storage::flush;
 use crate::pg::index::storage::pending;

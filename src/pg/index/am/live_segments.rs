@@ -2,7 +2,7 @@
 
 use crate::pg::index::layout::format::NONE;
 use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::opclass::keys::ClassKeys;
+use crate::pg::index::families::keys::ClassKeys;
 use crate::pg::index::pages::buffer::{Looked, OpenIndex};
 use crate::pg::index::storage::segment::Segment;
 

@@ -28,8 +28,8 @@ pub(crate) mod vacuum;
 
 use pgrx::{PgBox, pg_sys};
 
-use super::opclass::probe::DISTANCE;
-use super::opclass::{options, validate};
+use super::families::probe::DISTANCE;
+use super::families::{options, validate};
 use crate::pg::compat;
 use crate::pg::server::call::sql_function;
 

@@ -8,7 +8,7 @@ use super::nearest::NearestItems;
 use super::ordered::OrderedScan;
 use super::table::RowTexts;
 use crate::pg::index::layout::items::{HeapRow, Tid};
-use crate::pg::index::opclass::sets::probe::step_of;
+use crate::pg::index::families::sets::probe::step_of;
 use crate::pg::index::storage::segment::COLLECTING;
 use crate::pg::server::error::{Result, or_raise};
 use crate::pg::server::executor::executor_for;

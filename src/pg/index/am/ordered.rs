@@ -4,8 +4,8 @@ use roaring::RoaringTreemap;
 
 use super::nearest::NearestItems;
 use crate::pg::index::layout::items::{HeapRow, Tid};
-use crate::pg::index::opclass::keys::ClassKeys;
-use crate::pg::index::opclass::probe::{Probe, Target};
+use crate::pg::index::families::keys::ClassKeys;
+use crate::pg::index::families::probe::{Probe, Target};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::error;
 use pgrx::{PgSqlErrorCode, pg_sys};

@@ -7,8 +7,8 @@ use std::ffi::c_void;
 use pgrx::pg_sys;
 
 use super::table::{Range, row_of_scan, scan_table};
-use crate::pg::index::opclass::class::OperatorClass;
-use crate::pg::index::opclass::sets::{SetKeys, Settled};
+use crate::pg::index::families::class::OperatorClass;
+use crate::pg::index::families::sets::{SetKeys, Settled};
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::server::error::Result;
 use crate::pg::server::guard::guard;

@@ -7,9 +7,9 @@ use super::gram_search::{Edits, SegmentSearch, Taker, UNSETTLED, WINDOW, WantedR
 use super::live_segments::living;
 use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::opclass::grams::{GramItem, GramProbe};
-use crate::pg::index::opclass::keys::ClassKeys;
-use crate::pg::index::opclass::sets::probe::step_of;
+use crate::pg::index::families::grams::{GramItem, GramProbe};
+use crate::pg::index::families::keys::ClassKeys;
+use crate::pg::index::families::sets::probe::step_of;
 use crate::pg::index::pages::buffer::{Looked, OpenIndex};
 use crate::pg::index::storage::list_reader::PartReader;
 use crate::pg::index::storage::pending::{self, PendingPages};

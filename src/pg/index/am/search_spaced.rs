@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::gram_search::{SegmentSearch, Taker, UNSETTLED, WINDOW};
-use crate::pg::index::opclass::sets::probe::step_of;
+use crate::pg::index::families::sets::probe::step_of;
 use crate::pg::index::pages::buffer::Looked;
 use crate::pg::index::storage::list_reader::PartReader;
 use crate::pg::index::storage::segment::COLLECTING;

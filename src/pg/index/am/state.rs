@@ -11,10 +11,10 @@ use super::search_sets::search_sets;
 use super::search_values::{More, SketchTarget, search_values};
 use super::table::{Heap, RowTexts};
 use crate::pg::index::layout::items::{HeapRow, Tid};
-use crate::pg::index::opclass::class::OperatorClass;
-use crate::pg::index::opclass::keys::ClassKeys;
-use crate::pg::index::opclass::probe::{Probe, Target};
-use crate::pg::index::opclass::sets::probe::step_of;
+use crate::pg::index::families::class::OperatorClass;
+use crate::pg::index::families::keys::ClassKeys;
+use crate::pg::index::families::probe::{Probe, Target};
+use crate::pg::index::families::sets::probe::step_of;
 use crate::pg::index::pages::buffer::{Looked, OpenIndex};
 use crate::pg::server::error::or_raise;
 

@@ -8,7 +8,7 @@ use pgrx::pg_sys::{self, Datum};
 
 use crate::pg::index::layout::items::Tid;
 use crate::pg::index::layout::meta::{address_of, tid_of};
-use crate::pg::index::opclass::values::text_of;
+use crate::pg::index::families::values::text_of;
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::server::error::{Result, SqlError, catch};
 use neardup_core::features::normalization::Normalization;

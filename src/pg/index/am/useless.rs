@@ -8,9 +8,9 @@ use pgrx::{PgList, pg_sys};
 
 use super::placeholder_ball::stand_in;
 use crate::pg::compat::replaced_search_path;
-use crate::pg::index::opclass::class::OperatorClass;
-use crate::pg::index::opclass::keys::ClassKeys;
-use crate::pg::index::opclass::sets::keep::class_for;
+use crate::pg::index::families::class::OperatorClass;
+use crate::pg::index::families::keys::ClassKeys;
+use crate::pg::index::families::sets::keep::class_for;
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::query::as_user::with_settings;
 use crate::pg::query::names::name_of;

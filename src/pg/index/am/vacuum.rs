@@ -9,7 +9,7 @@ use crate::pg::compat::vacuum_delay;
 use crate::pg::index::layout::format::PageKind;
 use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::layout::meta::{Directory, address_of};
-use crate::pg::index::opclass::keys::ClassKeys;
+use crate::pg::index::families::keys::ClassKeys;
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::index::storage::maintenance::{Maintenance, sure};
 use crate::pg::index::storage::order;

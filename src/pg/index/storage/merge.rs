@@ -15,7 +15,7 @@ use super::writer::SegmentWriter;
 use crate::pg::index::layout::format::{Descriptor, MOST_SEGMENTS, Pieces};
 use crate::pg::index::layout::items::{HeapRow, SignaturePair, rows_per_page};
 use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::opclass::keys::ClassKeys;
+use crate::pg::index::families::keys::ClassKeys;
 use crate::pg::index::pages::record::Logging;
 use crate::pg::server::error::Result;
 use neardup_core::memory;

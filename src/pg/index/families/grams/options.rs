@@ -6,10 +6,10 @@ use pgrx::pg_sys;
 
 use super::HEAD;
 use crate::pg::index::layout::format::{Family, Meta};
-use crate::pg::index::opclass::class::OperatorClass;
-use crate::pg::index::opclass::cut;
-use crate::pg::index::opclass::options::{StorageOptions, refuse_stop_limit};
-use crate::pg::index::opclass::sets::options::add_normalize;
+use crate::pg::index::families::class::OperatorClass;
+use crate::pg::index::families::cut;
+use crate::pg::index::families::options::{StorageOptions, refuse_stop_limit};
+use crate::pg::index::families::sets::options::add_normalize;
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::{Result, SqlError};

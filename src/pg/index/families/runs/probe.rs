@@ -1,7 +1,7 @@
 //! The probe by which an index of runs finds the rows that may have a run in common with a query.
 
 use super::{DOING, RunKeys};
-use crate::pg::index::opclass::probe::Probe;
+use crate::pg::index::families::probe::Probe;
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::executor_for;
 use neardup_core::executor;
@@ -11,7 +11,7 @@ use neardup_core::memory;
 
 impl RunKeys {
     /// Makes a probe of the condition that a row has a run in common with a query.
-    pub(in crate::pg::index::opclass) fn probe(&self, bytes: &[u8]) -> Result<Probe> {
+    pub(in crate::pg::index::families) fn probe(&self, bytes: &[u8]) -> Result<Probe> {
         let query = RunQuery::parse(bytes)?;
         let is_like = query.origin == self.origin && query.normalization == self.normalization;
         if !is_like || query.min_run < self.least {

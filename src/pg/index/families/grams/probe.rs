@@ -1,8 +1,8 @@
 //! The probe by which an index of grams finds the rows in a ball.
 
 use super::{GramKeys, GramProbe};
-use crate::pg::index::opclass::probe::{Probe, Target};
-use crate::pg::index::opclass::sets::probe::Unfit;
+use crate::pg::index::families::probe::{Probe, Target};
+use crate::pg::index::families::sets::probe::Unfit;
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::executor_for;
 use neardup_core::executor;
@@ -31,7 +31,7 @@ impl GramKeys {
     }
 
     /// Makes a probe of the condition that a row is in a ball.
-    pub(in crate::pg::index::opclass) fn probe(&self, bytes: &[u8]) -> Result<Probe> {
+    pub(in crate::pg::index::families) fn probe(&self, bytes: &[u8]) -> Result<Probe> {
         if self.unfit(bytes).is_some() {
             return Ok(Probe::Everything);
         }
@@ -62,7 +62,7 @@ impl GramKeys {
     }
 
     /// Returns the target for distances to the middle of a ball.
-    pub(in crate::pg::index::opclass) fn target(&self, bytes: &[u8]) -> Result<Target> {
+    pub(in crate::pg::index::families) fn target(&self, bytes: &[u8]) -> Result<Target> {
         Ok(match self.probe(bytes)? {
             Probe::Grams(probe) => Target::Grams(probe),
             Probe::Nothing => Target::Ball(None),
