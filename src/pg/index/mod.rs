@@ -9,10 +9,10 @@
 
 pub(super) mod admin;
 pub(super) mod am;
-pub(super) mod layout;
 pub(super) mod families;
+pub(super) mod layout;
 pub(super) mod pages;
 pub(super) mod storage;
 
-pub(super) use layout::format::FORMAT;
 pub(super) use families::options::define;
+pub(super) use layout::format::FORMAT;

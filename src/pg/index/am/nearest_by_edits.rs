@@ -3,12 +3,12 @@
 //! compared at once. So the search ends much sooner than it would by the bounds, and the executor
 //! fetches hardly any row in vain.
 
-use super::gram_search::{Similar, Taker};
 use super::nearest::NearestItems;
 use super::ordered::OrderedScan;
+use super::reading::{FoundRow, Taker};
 use super::table::RowTexts;
-use crate::pg::index::layout::items::{HeapRow, Tid};
-use crate::pg::index::families::sets::probe::step_of;
+use crate::pg::index::families::probe::step_of;
+use crate::pg::index::layout::items::Tid;
 use crate::pg::index::storage::segment::COLLECTING;
 use crate::pg::server::error::{Result, or_raise};
 use crate::pg::server::executor::executor_for;
@@ -123,12 +123,13 @@ impl<'a> NearestByEdits<'a> {
 }
 
 impl Taker for NearestByEdits<'_> {
-    fn row(&mut self, row: HeapRow, similar: Similar) -> u64 {
-        let key = u64::from(step_of(similar.most));
-        if similar.is_exact {
-            self.push(key, row.tid()).unwrap_or_else(|error| error.raise());
+    fn row(&mut self, found: FoundRow<'_>) -> u64 {
+        // The search knows a key of each row.
+        let (key, tid) = (found.key.unwrap_or_default(), found.row.tid());
+        if found.is_exact {
+            self.push(key, tid).unwrap_or_else(|error| error.raise());
         } else if key <= self.ordered.wanted(self.nearest) {
-            or_raise(memory::push(&mut self.waiting, (key, row.tid()), COLLECTING));
+            or_raise(memory::push(&mut self.waiting, (key, tid), COLLECTING));
         }
         self.ordered.wanted(self.nearest)
     }

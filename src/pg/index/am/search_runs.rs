@@ -7,7 +7,7 @@ use roaring::RoaringBitmap;
 
 use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::pages::buffer::Looked;
-use crate::pg::index::storage::list_reader::PartReader;
+use crate::pg::index::storage::list_reader::{ClassRows, PartReader};
 use crate::pg::index::storage::segment::{COLLECTING, Segment};
 use crate::pg::server::error::or_raise;
 use neardup_core::joins::search::runs::cover::{QueryAnchors, QueryRuns};
@@ -37,8 +37,9 @@ pub(super) fn search_runs(
         let mut lists = Vec::new();
         for &hash in hashes {
             pgrx::check_for_interrupts!();
-            let list = count(segment, hash, if kept < KEPT_IN_ALL { KEPT } else { 0 })?;
-            kept += list.few.as_ref().map_or(0, |few| few.len() as u64);
+            let (first, last, _) = classes(segment, hash);
+            let list = PartReader::glance(segment, first, last, if kept < KEPT_IN_ALL { KEPT } else { 0 })?;
+            kept += list.1.as_ref().map_or(0, |few| few.len() as u64);
             or_raise(memory::push(&mut lists, list, COLLECTING));
         }
         or_raise(memory::push(&mut counted, lists, COLLECTING));
@@ -48,7 +49,7 @@ pub(super) fn search_runs(
     let numbers: Vec<usize> = anchors.signatures.iter().map(number).collect();
     let mut costs = Vec::new();
     for &n in &numbers {
-        let sum = counted.iter().map(|lists| lists[n].rows).sum();
+        let sum = counted.iter().map(|lists| lists[n].0).sum();
         or_raise(memory::push(&mut costs, sum, COLLECTING));
     }
     let Some(mut followed) = or_raise(anchors.cheapest(&costs)) else { return Ok(()) };
@@ -71,13 +72,9 @@ pub(super) fn search_runs(
     Ok(())
 }
 
-/// What is known of the list of an anchor after a first look.
-struct AnchorList {
-    /// The number of its rows. A row counts once for each of its signatures with this anchor.
-    rows: u64,
-    /// The signatures and the rows, if they were kept.
-    few: Option<Vec<(u64, u32)>>,
-}
+/// The list of an anchor after a first look: the number of its rows, of which each counts once for
+/// each of its signatures with this anchor, and if they were kept, the rows with their classes.
+type AnchorList = (u64, Option<ClassRows>);
 
 /// The lists of the anchors of a query in a segment.
 struct AnchorLists<'a> {
@@ -100,7 +97,7 @@ impl AnchorLists<'_> {
         for runs in all {
             // What only earlier runs have is not needed any more.
             self.read = self.read.split_off(&runs.anchors.start);
-            let rows = |n: usize| self.counted[self.numbers[n]].rows;
+            let rows = |n: usize| self.counted[self.numbers[n]].0;
             order.clear();
             or_raise(memory::reserve(&mut order, runs.anchors.len(), COLLECTING));
             order.extend(runs.anchors.clone());
@@ -111,7 +108,7 @@ impl AnchorLists<'_> {
             let mut rest: Option<RoaringBitmap> = None;
             for &n in &order {
                 let left = rest.as_ref().map_or(u64::MAX, RoaringBitmap::len);
-                if left == 0 || self.counted[self.numbers[n]].rows / ROWS_A_TEXT > left {
+                if left == 0 || self.counted[self.numbers[n]].0 / ROWS_A_TEXT > left {
                     break;
                 }
                 let rows = self.rows(n, self.anchors.accepted(runs, n))?;
@@ -156,10 +153,11 @@ impl AnchorLists<'_> {
                     let sorted = RoaringBitmap::from_sorted_iter(rows.iter().copied());
                     lists[common_sides(sought, signature)] |= sorted.unwrap_or_default();
                 };
-                match &self.counted[self.numbers[n]].few {
+                match &self.counted[self.numbers[n]].1 {
                     Some(few) => {
-                        for &(signature, row) in few {
-                            lists[common_sides(sought, signature)].insert(row);
+                        let (.., after) = classes(self.segment, sought);
+                        for &(class, row) in few {
+                            lists[common_sides(sought, class << after)].insert(row);
                         }
                     }
                     None => each_list(self.segment, sought, &mut add)?,
@@ -183,23 +181,6 @@ impl AnchorLists<'_> {
 fn classes(segment: &Segment, signature: u64) -> (u64, u64, u32) {
     let after = u64::BITS - segment.class_bits();
     (of_anchor(signature) >> after, greatest(signature) >> after, after)
-}
-
-/// Looks at the list of an anchor in a segment. Keeps its rows if there are at most `most`.
-fn count(segment: &Segment, signature: u64, most: u64) -> Looked<AnchorList> {
-    let (first, last, after) = classes(segment, signature);
-    let mut part = PartReader::of_class(segment, first)?;
-    part.skip_to(first)?;
-    let (mut list, mut few, mut rows) = (0, Vec::new(), Vec::new());
-    while let Some((class, count)) =
-        part.next_of_few(most.saturating_sub(list), &mut rows)?.filter(|&(class, _)| class <= last)
-    {
-        list += count;
-        for &row in &rows {
-            or_raise(memory::push(&mut few, (class << after, row), COLLECTING));
-        }
-    }
-    Ok(AnchorList { rows: list, few: (list <= most).then_some(few) })
 }
 
 /// Calls `each` with the rows of a segment that have an anchor, by their signatures.

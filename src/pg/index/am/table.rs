@@ -3,41 +3,75 @@
 
 use std::ffi::c_void;
 
-use pgrx::PgSqlErrorCode;
+use pgrx::PgMemoryContexts;
 use pgrx::pg_sys::{self, Datum};
 
+use crate::pg::index::families::values::text_of;
 use crate::pg::index::layout::items::Tid;
 use crate::pg::index::layout::meta::{address_of, tid_of};
-use crate::pg::index::families::values::text_of;
 use crate::pg::index::pages::buffer::OpenIndex;
-use crate::pg::server::error::{Result, SqlError, catch};
+use crate::pg::server::error::{Result, catch};
+use crate::pg::server::guard::guard;
 use neardup_core::features::normalization::Normalization;
 
-/// Calls `each` with a row of a scan of the table, then resets the memory context in which `each`
-/// ran.
+/// A scan of a table for an index on it.
+pub(crate) struct Scanned {
+    /// The table and the index, which are open.
+    pub tables: [pg_sys::Relation; 2],
+    /// The server's description of the index.
+    pub info: *mut pg_sys::IndexInfo,
+    /// Set if the scan reports its progress.
+    pub progress: bool,
+    /// Which rows are scanned.
+    pub rows: ScannedRows,
+}
+
+/// The rows of a scan.
+pub(crate) enum ScannedRows {
+    /// Those of all pages.
+    All,
+    /// Those of a range of pages: the first one, and their number.
+    Pages(u32, u32),
+    /// Those of a scan that has begun, and that is ended.
+    Begun(pg_sys::TableScanDesc),
+}
+
+/// What [`each_row`] is given.
+struct RowsOfScan<F> {
+    each: F,
+    memory: pg_sys::MemoryContext,
+}
+
+/// Calls `each` with every row of a scan: its address, and the value of the index's only column.
+/// `each` runs in a memory context that is reset after each row. Does the same as
+/// table_index_build_scan of tableam.h, but without a guard of pgrx: expressions and predicates of
+/// the index call functions of users, and the errors of these functions must arrive complete.
 ///
 /// # Safety
-/// The arguments are those of an `IndexBuildCallback`: one value of the index's only column, and
-/// the row's address.
-pub(crate) unsafe fn row_of_scan(
-    memory: pg_sys::MemoryContext,
-    address: pg_sys::ItemPointer,
-    values: *mut Datum,
-    nulls: *mut bool,
-    each: impl FnOnce(Tid, Option<Datum>) -> Result<()>,
-) -> Result<()> {
-    // SAFETY: the caller's promise.
+/// The relations are an open table and an index of one column on it, which the description is of.
+pub(crate) unsafe fn scan_table<F: FnMut(Tid, Option<Datum>) -> Result<()>>(
+    Scanned { tables: [table, index], info, progress, rows }: Scanned,
+    each: F,
+) -> Result<f64> {
+    let memory = PgMemoryContexts::new("neardup row of a scan for an index");
+    let mut state = RowsOfScan { each, memory: memory.value() };
+    // Scans of the same table may be synchronized with each other, except scans of a range.
+    let (join, first, count, scan) = match rows {
+        ScannedRows::All => (true, 0, pg_sys::InvalidBlockNumber, std::ptr::null_mut()),
+        ScannedRows::Pages(first, count) => (false, first, count, std::ptr::null_mut()),
+        ScannedRows::Begun(scan) => (true, 0, pg_sys::InvalidBlockNumber, scan),
+    };
+    // SAFETY: the caller's promise; every table access method has this function, which gives the
+    // callback the state that is passed here.
     unsafe {
-        let before = pg_sys::MemoryContextSwitchTo(memory);
-        let result = each(tid_of(&*address), (!*nulls).then(|| *values));
-        pg_sys::MemoryContextSwitchTo(before);
-        pg_sys::MemoryContextReset(memory);
-        result
+        let scan_rows = (*(*table).rd_tableam).index_build_range_scan.expect("of every table access method");
+        let (each, state) = (Some(each_row::<F> as EachRow), (&raw mut state).cast());
+        catch(|| scan_rows(table, index, info, join, false, progress, first, count, each, state, scan))
     }
 }
 
 /// The callback that the server calls with every row of a scan for an index.
-pub(crate) type EachRow = unsafe extern "C-unwind" fn(
+type EachRow = unsafe extern "C-unwind" fn(
     pg_sys::Relation,
     pg_sys::ItemPointer,
     *mut Datum,
@@ -46,39 +80,25 @@ pub(crate) type EachRow = unsafe extern "C-unwind" fn(
     *mut c_void,
 );
 
-/// A range of pages of a table.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Range {
-    /// The first page.
-    pub first: u32,
-    /// The number of pages.
-    pub count: u32,
-}
-
-/// Does the same as table_index_build_scan of tableam.h, but without a guard of pgrx: expressions
-/// and predicates of the index call functions of users, and the errors of these functions must
-/// arrive complete. If `scan` is not null, it is used and ended. Without a range, all pages are
-/// scanned.
-///
-/// # Safety
-/// The relations are an open table and an index on it, which `info` describes, and `each` can take
-/// `state`.
-pub(crate) unsafe fn scan_table(
-    [table, index]: [pg_sys::Relation; 2],
-    info: *mut pg_sys::IndexInfo,
-    progress: bool,
-    each: EachRow,
+unsafe extern "C-unwind" fn each_row<F: FnMut(Tid, Option<Datum>) -> Result<()>>(
+    _index: pg_sys::Relation,
+    address: pg_sys::ItemPointer,
+    values: *mut Datum,
+    nulls: *mut bool,
+    _alive: bool,
     state: *mut c_void,
-    scan: pg_sys::TableScanDesc,
-    range: Option<Range>,
-) -> Result<f64> {
-    // SAFETY: the caller's promise; every table access method has this function.
+) {
+    // SAFETY: this is the outermost frame; the server gives one value of the index's only column,
+    // the row's address, and our state.
     unsafe {
-        let scan_rows = (*(*table).rd_tableam).index_build_range_scan.expect("of every table access method");
-        let Range { first, count } = range.unwrap_or(Range { first: 0, count: pg_sys::InvalidBlockNumber });
-        // Scans of the same table may be synchronized with each other, except scans of a range.
-        let join = range.is_none();
-        catch(|| scan_rows(table, index, info, join, false, progress, first, count, Some(each), state, scan))
+        guard(|| {
+            let RowsOfScan { each, memory } = &mut *state.cast::<RowsOfScan<F>>();
+            let before = pg_sys::MemoryContextSwitchTo(*memory);
+            let result = each(tid_of(&*address), (!*nulls).then(|| *values));
+            pg_sys::MemoryContextSwitchTo(before);
+            pg_sys::MemoryContextReset(*memory);
+            result
+        });
     }
 }
 
@@ -201,12 +221,9 @@ impl Heap {
         };
         if block >= self.0 {
             let name = index.name();
-            SqlError::new(
-                PgSqlErrorCode::ERRCODE_INDEX_CORRUPTED,
-                format!("index \"{name}\" has a row of block {block}, which its table does not have"),
-            )
-            .hint(format!("Please REINDEX it: REINDEX INDEX {};", index.quoted()))
-            .raise();
+            let message =
+                format!("index \"{name}\" has a row of block {block}, which its table does not have");
+            index.damaged(message).raise();
         }
     }
 }

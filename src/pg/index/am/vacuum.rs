@@ -6,10 +6,10 @@ use pgrx::pg_sys;
 use roaring::RoaringBitmap;
 
 use crate::pg::compat::vacuum_delay;
+use crate::pg::index::families::keys::ClassKeys;
 use crate::pg::index::layout::format::PageKind;
 use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::layout::meta::{Directory, address_of};
-use crate::pg::index::families::keys::ClassKeys;
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::index::storage::maintenance::{Maintenance, sure};
 use crate::pg::index::storage::order;
@@ -148,7 +148,7 @@ pub(crate) fn sweep(index: OpenIndex, _right: &Maintenance) -> u32 {
 pub(crate) fn used(index: OpenIndex, directory: &Directory) -> RoaringBitmap {
     let keys = ClassKeys::open(index, &directory.meta);
     let mut used = RoaringBitmap::from_iter([0]);
-    if keys.sets.is_some() {
+    if keys.sets().is_some() {
         used.extend(order::blocks(index, &directory.meta));
     }
     let mut pages = PendingPages::all(index, &directory.meta);

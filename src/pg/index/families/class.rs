@@ -1,13 +1,19 @@
 //! The operator classes.
 
-use std::ffi::CStr;
-
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
+use crate::pg::index::layout::format::StoredFamily;
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::query::ours::symbol;
 use crate::pg::server::error::{Result, SqlError};
+
+/// The strategy number of `<@`: a value in a ball.
+pub(crate) const IN_BALL: u16 = 1;
+/// The strategy number of `&&`: arrays that share an element.
+pub(crate) const OVERLAPS: u16 = 2;
+/// The strategy number of `<%>`, `<~>` and `<->`: the distance to order by.
+pub(crate) const DISTANCE: u16 = 3;
 
 /// An operator class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,29 +43,63 @@ pub(crate) enum OperatorClass {
     BallGrams = 12,
 }
 
-impl OperatorClass {
-    const ALL: [(Self, &'static str); 11] = [
-        (Self::Bigint, "bigint_signature_ops"),
-        (Self::Uuid, "uuid_signature_ops"),
-        (Self::Minhash, "minhash_jaccard_ops"),
-        (Self::Simhash, "simhash_hamming_ops"),
-        (Self::TextSet, "text_set_ops"),
-        (Self::ArraySet, "array_set_ops"),
-        (Self::VectorSet, "tsvector_set_ops"),
-        (Self::BallSet, "text_ball_set_ops"),
-        (Self::TextRuns, "text_runs_ops"),
-        (Self::TextGrams, "text_gram_ops"),
-        (Self::BallGrams, "text_ball_gram_ops"),
-    ];
+/// What is known of a class: its name, the name of the function that names it, without [`PREFIX`],
+/// the family of its indexes, the strategy number of the operator that these search by, and the
+/// type of its columns, if it is one of the server's.
+struct ClassFacts(OperatorClass, &'static str, &'static str, StoredFamily, u16, Option<Oid>);
 
+const CLASSES: [ClassFacts; 11] = {
+    use OperatorClass::{
+        ArraySet, BallGrams, BallSet, Bigint, Minhash, Simhash, TextGrams, TextRuns, TextSet, Uuid, VectorSet,
+    };
+    use StoredFamily::{Grams, Pairs, Runs, Sets};
+    const TEXT: Option<Oid> = Some(pg_sys::TEXTOID);
+    [
+        ClassFacts(Bigint, "bigint_signature_ops", "bigint", Pairs, OVERLAPS, Some(pg_sys::INT8ARRAYOID)),
+        ClassFacts(Uuid, "uuid_signature_ops", "uuid", Pairs, OVERLAPS, Some(pg_sys::UUIDARRAYOID)),
+        ClassFacts(Minhash, "minhash_jaccard_ops", "minhash", Pairs, IN_BALL, None),
+        ClassFacts(Simhash, "simhash_hamming_ops", "simhash", Pairs, IN_BALL, None),
+        ClassFacts(TextSet, "text_set_ops", "text_set", Sets, IN_BALL, TEXT),
+        ClassFacts(ArraySet, "array_set_ops", "array_set", Sets, IN_BALL, Some(pg_sys::ANYARRAYOID)),
+        ClassFacts(VectorSet, "tsvector_set_ops", "tsvector_set", Sets, IN_BALL, Some(pg_sys::TSVECTOROID)),
+        ClassFacts(BallSet, "text_ball_set_ops", "ball_set", Sets, OVERLAPS, None),
+        ClassFacts(TextRuns, "text_runs_ops", "text_runs", Runs, OVERLAPS, TEXT),
+        ClassFacts(TextGrams, "text_gram_ops", "text_grams", Grams, IN_BALL, TEXT),
+        ClassFacts(BallGrams, "text_ball_gram_ops", "ball_grams", Grams, OVERLAPS, None),
+    ]
+};
+
+impl OperatorClass {
     /// Returns the class with this number.
-    pub(crate) fn from_number(number: i32) -> Option<Self> {
-        Self::ALL.into_iter().map(|(class, _)| class).find(|&class| class as i32 == number)
+    pub(crate) fn from_number(number: u8) -> Option<Self> {
+        CLASSES.iter().map(|facts| facts.0).find(|&class| class as u8 == number)
+    }
+
+    fn facts(self) -> &'static ClassFacts {
+        CLASSES.iter().find(|facts| facts.0 == self).expect("every class is in the list")
     }
 
     /// Returns the name of the class.
     pub(crate) fn name(self) -> &'static str {
-        Self::ALL.into_iter().find(|&(class, _)| class == self).map_or("", |(_, name)| name)
+        self.facts().1
+    }
+
+    /// Returns the family of the indexes of the class. Those of minhash sketches may be of
+    /// [`StoredFamily::Values`], too.
+    pub(crate) fn family(self) -> StoredFamily {
+        self.facts().3
+    }
+
+    /// Returns the strategy number of the operator that indexes of the class search by. Those that
+    /// search in balls also know a distance.
+    pub(crate) fn strategy(self) -> u16 {
+        self.facts().4
+    }
+
+    /// Reports whether a column of this type can be of the class.
+    pub(crate) fn takes(self, column: Oid) -> bool {
+        let others = [pg_sys::INT8ARRAYOID, pg_sys::UUIDARRAYOID, pg_sys::TEXTOID];
+        self.facts().5.map_or_else(|| !others.contains(&column), |known| column == known)
     }
 
     /// Reports whether indexes of the class keep sketches.
@@ -67,19 +107,9 @@ impl OperatorClass {
         matches!(self, Self::Minhash | Self::Simhash)
     }
 
-    /// Reports whether indexes of the class find sets that are similar to a given set.
-    pub(crate) fn is_of_sets(self) -> bool {
-        matches!(self, Self::TextSet | Self::ArraySet | Self::VectorSet | Self::BallSet)
-    }
-
-    /// Reports whether indexes of the class find short strings by their grams.
-    pub(crate) fn is_of_grams(self) -> bool {
-        matches!(self, Self::TextGrams | Self::BallGrams)
-    }
-
-    /// Reports whether indexes of the class store signatures in lists, without their lower bits.
-    pub(crate) fn has_lists(self) -> bool {
-        self.is_of_sets() || self.is_of_grams() || self == Self::TextRuns
+    /// Reports whether indexes of the class serve balls of documents.
+    pub(crate) fn has_balls(self) -> bool {
+        matches!(self.family(), StoredFamily::Sets | StoredFamily::Grams)
     }
 
     /// Finds the class of an index by its support function.
@@ -95,28 +125,12 @@ impl OperatorClass {
     }
 }
 
-/// Returns the class whose number a support function returns, if the function is one of ours.
+/// With what the names of the functions that name a class begin.
+const PREFIX: &[u8] = b"neardup_signature_class_";
+
+/// Returns the class that a support function names, if the function is one of ours.
 pub(crate) fn class_of(function: Oid) -> Option<OperatorClass> {
-    const OURS: [&CStr; 11] = [
-        c"neardup_signature_class_bigint",
-        c"neardup_signature_class_uuid",
-        c"neardup_signature_class_minhash",
-        c"neardup_signature_class_simhash",
-        c"neardup_signature_class_text_set",
-        c"neardup_signature_class_array_set",
-        c"neardup_signature_class_tsvector_set",
-        c"neardup_signature_class_ball_set",
-        c"neardup_signature_class_text_runs",
-        c"neardup_signature_class_text_grams",
-        c"neardup_signature_class_ball_grams",
-    ];
-    let source = symbol(function)?;
-    if !OURS.iter().any(|name| name.to_bytes() == source) {
-        return None;
-    }
-    // SAFETY: a function of ours that takes a number.
-    unsafe {
-        let number = pg_sys::OidFunctionCall1Coll(function, pg_sys::InvalidOid, pg_sys::Datum::from(0));
-        OperatorClass::from_number(number.value() as i32)
-    }
+    let symbol = symbol(function)?;
+    let name = symbol.strip_prefix(PREFIX)?;
+    CLASSES.iter().find(|facts| facts.2.as_bytes() == name).map(|facts| facts.0)
 }

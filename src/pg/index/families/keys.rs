@@ -1,153 +1,97 @@
-//! The operator class of an index with its options. It determines the signatures and the sketch of
-//! a row.
+//! An open index: its operator class with the options from the metapage, and its family.
 
-use pgrx::pg_sys;
+use std::ops::Deref;
 
-use super::class::OperatorClass;
-use super::grams::{GramKeys, USUAL_ELEMENTS};
-use super::posted::Posted;
-use super::runs::{RunKeys, USUAL_ANCHORS};
-use super::sets::SetKeys;
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys::Datum;
+
+use super::arrays::{ArrayKeys, element_of};
+use super::class::{IN_BALL, OperatorClass};
+use super::family::Family;
+use super::grams::{self, GramKeys};
+use super::probe::{Probe, Target};
+use super::runs::{self, RunKeys};
+use super::sets::{self, SetKeys};
+use super::sketches::{self, SketchKeys};
 use super::value_lists;
-use crate::pg::index::layout::format::{CONTENTS, Family, Meta, Pieces, SegmentLayout};
-use crate::pg::index::layout::items::{HeapRow, Item, LARGEST_PAYLOAD, number};
+use super::values::{ColumnValue, StoredValue};
+use crate::pg::index::layout::format::{Meta, Pieces, SegmentLayout, StoredFamily};
+use crate::pg::index::layout::items::{HeapRow, Item, Tid, number};
 use crate::pg::index::layout::meta::unlike;
 use crate::pg::index::pages::buffer::OpenIndex;
-use neardup_core::error::Result;
-use neardup_core::features::FeatureSpec;
-use neardup_core::sketches::minhash::check_permutations;
-use neardup_core::sketches::pigeonhole::Bands;
-use neardup_core::sketches::simhash::check_bits;
-use neardup_core::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, SketchSource};
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::executor::executor_for;
+use neardup_core::executor;
+use neardup_core::joins::search::runs::signature::of_anchor;
 use neardup_core::text;
 
-/// The operator class of an index with its options.
+/// The operator class of an index with its options, and the family that works by them.
 #[derive(Debug)]
 pub(crate) struct ClassKeys {
     /// The class.
     pub class: OperatorClass,
     /// The options from the metapage.
     pub meta: Meta,
-    bands: Bands,
-    /// For a class of sets, the parameters by which sets are made and stored.
-    pub sets: Option<SetKeys>,
-    /// For a class of runs, the parameters by which anchors are chosen.
-    pub runs: Option<RunKeys>,
-    /// For a class of grams, the parameters by which grams are made.
-    pub grams: Option<GramKeys>,
+    family: Box<dyn Family>,
 }
 
-/// The number of signatures of an array that fit into one pending item.
-const PER_ITEM: usize = (CONTENTS - Item::HEAD) / 8;
+/// What all indexes of a family do alike is a method of [`Family`].
+impl Deref for ClassKeys {
+    type Target = dyn Family;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.family
+    }
+}
 
 impl ClassKeys {
+    /// Returns the settings of a new index, for its metapage: checks its operator class, options
+    /// and storage parameters.
+    pub(crate) fn choose(index: OpenIndex) -> Result<Meta> {
+        let class = OperatorClass::read(index)?;
+        match class.family() {
+            StoredFamily::Sets => sets::choose(index, class),
+            StoredFamily::Runs => runs::choose(index),
+            StoredFamily::Grams => grams::choose(index, class),
+            _ if class.has_sketches() => sketches::choose(index, class),
+            _ => Ok(Meta { class: class as u8, ..Meta::default() }),
+        }
+    }
+
     /// Returns the keys of an existing index.
     pub(crate) fn open(index: OpenIndex, meta: &Meta) -> Self {
-        let Some(class) = OperatorClass::from_number(meta.class.into()) else {
+        let Some(class) = OperatorClass::from_number(meta.class) else {
             index.corrupted(0, "the operator class is unknown");
         };
         // SAFETY: an open index has the type of its class.
         let column = unsafe { *(*index.relation()).rd_opcintype };
-        let fits = match class {
-            OperatorClass::Bigint => column == pg_sys::INT8ARRAYOID,
-            OperatorClass::Uuid => column == pg_sys::UUIDARRAYOID,
-            OperatorClass::TextSet | OperatorClass::TextRuns | OperatorClass::TextGrams => {
-                column == pg_sys::TEXTOID
-            }
-            OperatorClass::ArraySet => column == pg_sys::ANYARRAYOID,
-            OperatorClass::VectorSet => column == pg_sys::TSVECTOROID,
-            OperatorClass::Minhash
-            | OperatorClass::Simhash
-            | OperatorClass::BallSet
-            | OperatorClass::BallGrams => {
-                ![pg_sys::INT8ARRAYOID, pg_sys::UUIDARRAYOID, pg_sys::TEXTOID].contains(&column)
-            }
-        };
-        let family = match class {
-            OperatorClass::TextRuns => Family::Runs,
-            class if class.is_of_grams() => Family::Grams,
-            OperatorClass::Minhash if meta.family == Family::Values as u8 => Family::Values,
-            class if class.is_of_sets() => Family::Sets,
-            _ => Family::Pairs,
-        };
-        let fits = fits && meta.family == family as u8;
-        if !fits {
+        let has_lists = class == OperatorClass::Minhash && meta.family == StoredFamily::Values as u8;
+        let stored = if has_lists { StoredFamily::Values } else { class.family() };
+        if !class.takes(column) || meta.family != stored as u8 {
             index.corrupted(0, "the metapage says another operator class than the index has");
         }
-        let contradiction = || -> ! { index.corrupted(0, "the options of the index contradict one another") };
-        let sets = class
-            .is_of_sets()
-            .then(|| SetKeys::from_meta(index, class, meta).unwrap_or_else(|| contradiction()));
-        let runs = (class == OperatorClass::TextRuns)
-            .then(|| RunKeys::from_meta(meta).unwrap_or_else(|| contradiction()));
-        let grams = class.is_of_grams().then(|| GramKeys::from_meta(meta).unwrap_or_else(|| contradiction()));
-        let keys = Self {
-            class,
-            meta: *meta,
-            sets,
-            runs,
-            grams,
-            bands: Bands::new(meta.width as u16, meta.bands.saturating_sub(1)),
+        let meta = *meta;
+        let family: Option<Box<dyn Family>> = match stored {
+            StoredFamily::Sets => boxed(SetKeys::from_meta(index, class, &meta)),
+            StoredFamily::Runs => boxed(RunKeys::from_meta(&meta)),
+            StoredFamily::Grams => boxed(GramKeys::from_meta(class, &meta)),
+            _ if class.has_sketches() => boxed(SketchKeys::from_meta(class, &meta)),
+            _ => boxed(ArrayKeys::from_meta(class, &meta)),
         };
-        if class.has_sketches() {
-            let values = meta.width as usize;
-            let (size, payload) = match class {
-                OperatorClass::Simhash => (check_bits(meta.width.into()), values.div_ceil(8)),
-                _ => (check_permutations(meta.width.into()), values * 4),
-            };
-            let right = size.is_ok()
-                && (1..=LARGEST_PAYLOAD).contains(&payload)
-                && payload == meta.payload as usize
-                && keys.bands.count() == meta.bands as usize
-                && (!keys.has_value_lists() || meta.bands == meta.width)
-                && keys.source().is_some()
-                && FeatureSpec::check_shingle("k", meta.k.into()).is_ok();
-            if !right {
-                contradiction();
-            }
-        } else if keys.sets.is_none() && keys.grams.is_none() && meta.payload != 0 {
-            contradiction();
-        }
-        if (class.has_sketches() || class.has_lists()) && meta.text_version != text::VERSION {
+        let Some(family) = family else {
+            index.corrupted(0, "the options of the index contradict one another");
+        };
+        let has_texts = class.has_sketches() || class.family() != StoredFamily::Pairs;
+        if has_texts && meta.text_version != text::VERSION {
             unlike(index, "text", meta.text_version.into(), text::VERSION.into());
         }
-        keys
+        Self { class, meta, family }
     }
 
     /// Returns the keys of the index as it is now, if the order of tokens was settled after `self`
     /// was read. Otherwise returns None.
     pub(crate) fn now(&self, index: OpenIndex, meta: &Meta) -> Option<Self> {
         (self.meta.order != meta.order).then(|| Self::open(index, meta))
-    }
-
-    fn source(&self) -> Option<SketchSource> {
-        SketchSource::from_byte(self.meta.tokenizer)
-    }
-
-    /// Returns the header of every sketch of a minhash index.
-    pub(crate) fn minhash_header(&self) -> MinhashHeader {
-        MinhashHeader {
-            hash_version: self.meta.hash_version,
-            text_version: self.meta.text_version,
-            source: self.source().expect("checked when the metapage was read"),
-            empty: false,
-            k: self.meta.k as u16,
-            permutations: self.meta.width as u16,
-            seed: self.meta.seed.cast_signed(),
-        }
-    }
-
-    /// Returns the header of every sketch of a simhash index. Only raw bits, which were made
-    /// elsewhere, may have another header.
-    pub(crate) fn simhash_header(&self) -> SimhashHeader {
-        SimhashHeader {
-            hash_version: self.meta.hash_version,
-            text_version: self.meta.text_version,
-            source: self.source().expect("checked when the metapage was read"),
-            empty: false,
-            k: self.meta.k as u16,
-            bits: self.meta.width as u16,
-        }
     }
 
     /// Returns the number of bytes of a sketch in a segment.
@@ -157,151 +101,139 @@ impl ClassKeys {
 
     /// Reports whether segments have a list for each value of the sketches.
     pub(crate) fn has_value_lists(&self) -> bool {
-        self.class == OperatorClass::Minhash && self.meta.family == Family::Values as u8
+        self.meta.family == StoredFamily::Values as u8
     }
 
     /// Returns the layout of the segments.
     pub(crate) fn layout(&self) -> SegmentLayout {
-        let class_bits = if self.has_value_lists() {
-            Some(value_lists::BITS)
-        } else {
-            self.class.has_lists().then_some(self.meta.bands)
-        };
-        let pieces = if self.grams.is_some() {
-            Pieces::Grouped
-        } else if self.runs.is_some() || self.has_value_lists() {
-            Pieces::CodedOrSingle
-        } else {
-            Pieces::Coded
+        let bits = self.meta.bands;
+        let (class_bits, pieces) = match self.class.family() {
+            StoredFamily::Sets => (Some(bits), Pieces::Coded),
+            StoredFamily::Runs => (Some(bits), Pieces::CodedOrSingle),
+            StoredFamily::Grams => (Some(bits), Pieces::Grouped),
+            _ if self.has_value_lists() => (Some(value_lists::BITS), Pieces::CodedOrSingle),
+            _ => (None, Pieces::Coded),
         };
         SegmentLayout { payload: self.payload(), class_bits, pieces }
     }
 
-    /// Calls `each` with the items of a row. There is one item, or several if an array has many
-    /// elements.
-    pub(crate) fn items(&self, row: HeapRow, bytes: &[u8], mut each: impl FnMut(Item<'_>)) -> Result<()> {
-        if self.sets.is_some() {
-            return SetKeys::items(row, bytes, each);
-        }
-        if self.grams.is_some() {
-            each(Item { row, bytes });
-            return Ok(());
-        }
-        let size = if self.class.has_sketches() { self.payload() } else { PER_ITEM * 8 };
-        // A search that wants several anchors of a text must know that others are elsewhere.
-        let is_split = self.runs.is_some() && bytes.len() > size;
-        let row = if is_split { row.with(HeapRow::SPLIT) } else { row };
-        each(Item { row, bytes: &bytes[..bytes.len().min(size)] });
-        for bytes in bytes.get(size..).unwrap_or_default().chunks(size) {
-            each(Item { row: row.with(HeapRow::CONTINUED), bytes });
-        }
-        Ok(())
+    /// Returns the row of a value, or of NULL, with what an index keeps of it.
+    ///
+    /// # Safety
+    /// `value` is of the type of the index's column.
+    pub(crate) unsafe fn keep(&self, tid: Tid, value: Option<Datum>) -> Result<(HeapRow, Vec<u8>)> {
+        // SAFETY: the caller's promise.
+        let value = value.map(|value| unsafe { self.family.read(value) }).transpose()?;
+        let StoredValue { flags, bytes } = match value.unwrap_or(ColumnValue::Kept(StoredValue::null())) {
+            ColumnValue::Kept(kept) => kept,
+            ColumnValue::Document(document) => {
+                let mut work = (self.family.cutter(), StoredValue::default());
+                executor::one(executor_for(document.bytes()), &mut work, |(cut, kept), stop| {
+                    *kept = cut(&document, stop)?;
+                    Ok(())
+                })?;
+                work.1
+            }
+        };
+        Ok((HeapRow::new(tid, flags), bytes))
     }
 
     /// Fails if an item cannot belong to an index of this class.
     pub(crate) fn check(&self, index: OpenIndex, block: u32, item: &Item<'_>) {
-        let right = if self.sets.is_some() {
-            SetKeys::is_item(item.row, item.bytes)
-        } else if self.grams.is_some() {
-            GramKeys::is_item(item.row, item.bytes)
-        } else if item.row.has(HeapRow::NULL) {
-            item.bytes.is_empty()
-        } else if self.class.has_sketches() {
-            item.bytes.len() == self.payload()
-        } else {
-            item.bytes.len().is_multiple_of(8)
-        };
-        if !right {
+        let Item { row, bytes } = *item;
+        if !if row.has(HeapRow::NULL) { bytes.is_empty() } else { self.family.is_item(row, bytes) } {
             index.corrupted(block, "a pending item has the wrong length");
         }
     }
 
-    /// Fills `posted` with the data that a segment stores of an item, and returns the row that it
-    /// stores.
-    pub(crate) fn post(&self, item: &Item<'_>, posted: &mut Posted) -> Result<HeapRow> {
-        if let Some(sets) = &self.sets {
-            let settled = sets.settled.as_ref().expect("settled before there is a segment");
-            return settled.post(&sets.spec, item, posted);
+    /// Makes a probe of a condition of a query.
+    ///
+    /// # Safety
+    /// `argument` has the right-hand type of the class's operator with this strategy number.
+    pub(crate) unsafe fn probe(&self, strategy: u16, argument: Datum) -> Result<Probe> {
+        if strategy != self.class.strategy() {
+            return Ok(Probe::Everything);
         }
-        if let Some(grams) = &self.grams {
-            grams.post(item, posted)?;
-            return Ok(item.row);
-        }
-        posted.sketch.clear();
-        posted.sketch.extend_from_slice(self.sketch_of(item.bytes));
-        self.signatures_of(item.row, item.bytes, &mut posted.signatures);
-        Ok(item.row)
+        // SAFETY: the caller's promise.
+        unsafe { self.family.probe(argument) }
     }
 
-    /// Returns the sketch in the bytes of an item. It is empty if the class has no sketches.
-    pub(crate) fn sketch_of<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
-        if self.class.has_sketches() { bytes } else { &[] }
+    /// Returns the target that an `ORDER BY` measures distances to.
+    ///
+    /// # Safety
+    /// `argument` is a sketch of the class's kind, or a ball.
+    pub(crate) unsafe fn target(&self, argument: Datum) -> Result<Target> {
+        if self.class.strategy() != IN_BALL {
+            let message = format!("{} knows no distance", self.class.name());
+            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message));
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.family.target(argument) }
     }
 
-    /// Makes the signatures of an item or of a sketch.
-    pub(crate) fn signatures_of(&self, row: HeapRow, bytes: &[u8], signatures: &mut Vec<u64>) {
-        signatures.clear();
-        if row.has(HeapRow::NULL | HeapRow::EMPTY) {
-            return;
-        }
-        let push = |signature| signatures.push(signature);
-        match self.class {
-            OperatorClass::Bigint | OperatorClass::Uuid | OperatorClass::TextRuns => {
-                bytes.chunks_exact(8).map(number).for_each(push);
-            }
-            OperatorClass::Simhash => {
-                self.bands.of_simhash(&Simhash { header: self.simhash_header(), bits: bytes }, push);
-            }
-            OperatorClass::Minhash if self.has_value_lists() => value_lists::signatures(bytes, push),
-            OperatorClass::Minhash => {
-                self.bands.of_minhash(&Minhash { header: self.minhash_header(), values: bytes }, push);
-            }
-            // Only `post` makes the signatures of a set or of a string.
-            OperatorClass::TextSet
-            | OperatorClass::ArraySet
-            | OperatorClass::VectorSet
-            | OperatorClass::BallSet
-            | OperatorClass::TextGrams
-            | OperatorClass::BallGrams => {}
+    /// Reports whether each value of a sketch is a band of its own. In this case, a row that shares
+    /// no band differs in every value.
+    pub(crate) fn has_single_values(&self) -> bool {
+        self.meta.bands == self.meta.width
+    }
+
+    /// Reports whether all rows that the probes of [`Family::near`] do not find are equally far
+    /// from the target, at [`Family::farthest`].
+    pub(crate) fn tells_all(&self, target: &Target) -> bool {
+        match target {
+            Target::Sketch(_) => self.has_single_values(),
+            Target::Empty | Target::Ball(_) => true,
+            Target::Unlike => false,
         }
     }
 
-    /// Returns the number of signatures that a query is assumed to look up as long as its argument
-    /// is not known.
-    pub(crate) fn usual_probes(&self) -> f64 {
-        match &self.sets {
-            Some(sets) => sets.usual_probes(),
-            None if self.class.has_sketches() => self.meta.bands.into(),
-            None if self.runs.is_some() => USUAL_ANCHORS,
-            None if self.grams.is_some() => USUAL_ELEMENTS,
-            None => 16.0,
+    /// Returns the number of values or bits in which a sketch differs from the target, or 0 if that
+    /// is not known. A set that is not known to be in the target's ball counts as outside it.
+    pub(crate) fn difference_from(&self, target: &Target, row: HeapRow, sketch: &[u8]) -> u32 {
+        match target {
+            Target::Unlike => 0,
+            Target::Sketch(target) if !row.has(HeapRow::EMPTY) => self.family.difference(target, sketch),
+            _ => self.family.farthest(),
         }
     }
 
-    /// Describes the class with its options.
-    pub(crate) fn describe(&self) -> String {
-        if let Some(sets) = &self.sets {
-            return sets.describe(self.class);
-        }
-        if let Some(runs) = &self.runs {
-            return runs.describe();
-        }
-        if let Some(grams) = &self.grams {
-            return grams.describe(self.class);
-        }
-        let Meta { threshold, distance, bands, .. } = self.meta;
-        let name = self.class.name();
-        match self.class {
-            OperatorClass::Bigint | OperatorClass::Uuid => name.to_owned(),
-            OperatorClass::Simhash => {
-                format!("{name}: {}; distance {distance}, {bands} blocks", self.simhash_header().describe())
+    /// Reports whether a probe finds a pending item.
+    pub(crate) fn finds(&self, probe: &Probe, item: &Item<'_>) -> bool {
+        let mut signatures = item.bytes.chunks_exact(8).map(number);
+        match probe {
+            Probe::Signatures { signatures: sought, .. } => {
+                signatures.any(|signature| sought.binary_search(&signature).is_ok())
             }
-            _ if self.has_value_lists() => {
-                format!("{name}: {}; every threshold, {bands} lists", self.minhash_header().describe())
+            Probe::Runs { hashes, .. } => {
+                signatures.any(|signature| hashes.binary_search(&of_anchor(signature)).is_ok())
             }
-            _ => {
-                format!("{name}: {}; threshold {threshold}, {bands} bands", self.minhash_header().describe())
-            }
+            probe => self.accepts(probe, item.row, item.bytes),
         }
     }
+
+    /// Reports whether a probe finds a row of a segment. If the probe has signatures to look up,
+    /// the row must have been found by them.
+    pub(crate) fn accepts(&self, probe: &Probe, row: HeapRow, sketch: &[u8]) -> bool {
+        match probe {
+            Probe::Nothing => false,
+            Probe::Near { sketch: sought, most, .. } => {
+                !row.has(HeapRow::NULL | HeapRow::EMPTY) && self.family.difference(sought, sketch) <= *most
+            }
+            _ => true,
+        }
+    }
+
+    /// Returns a signature in the form in which users see it: for an array of numbers, the element
+    /// of the array.
+    pub(crate) fn shown(&self, signature: u64) -> i64 {
+        match self.layout().class_bits {
+            _ if self.class == OperatorClass::Bigint => element_of(signature),
+            Some(bits) => (signature >> (u64::BITS - bits.clamp(1, 63))).cast_signed(),
+            None => signature.cast_signed(),
+        }
+    }
+}
+
+fn boxed(family: Option<impl Family + 'static>) -> Option<Box<dyn Family>> {
+    family.map(|family| Box::new(family) as Box<dyn Family>)
 }

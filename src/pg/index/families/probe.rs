@@ -1,31 +1,84 @@
-//! The conditions of a query on an index, and the rows that meet them.
+//! The conditions of a query on an index, and what distances are measured to.
 
-use pgrx::PgSqlErrorCode;
-use pgrx::pg_sys::Datum;
-
-use super::class::OperatorClass;
-use super::grams::GramProbe;
-use super::keys::ClassKeys;
-use super::sets::SetKeys;
-use super::sets::probe::{OUTSIDE, SetProbe, distance_of, step_of};
-use super::values::elements;
-use crate::pg::index::layout::items::{HeapRow, Item, number};
-use crate::pg::server::call::varlena_bytes;
-use crate::pg::server::error::{Result, SqlError};
-use neardup_core::joins::search::ball::SetBall;
+use neardup_core::features::normalization::Normalization;
+use neardup_core::joins::search::edit_ball::EditBall;
+use neardup_core::joins::search::grams::sought::Sought;
+use neardup_core::joins::search::prefix::SearchReach;
 use neardup_core::joins::search::runs::cover::QueryAnchors;
-use neardup_core::joins::search::runs::signature::of_anchor;
-use neardup_core::sketches::balls::{MinhashBall, SimhashBall};
-use neardup_core::sketches::minhash;
-use neardup_core::sketches::simhash;
-use neardup_core::sketches::wire::{Minhash, Simhash};
+use neardup_core::verify::edit;
 
-/// The strategy number of `<@`: a value in a ball.
-pub(crate) const IN_BALL: u16 = 1;
-/// The strategy number of `&&`: arrays that share an element.
-pub(crate) const OVERLAPS: u16 = 2;
-/// The strategy number of `<%>`, `<~>` and `<->`: the distance to order by.
-pub(crate) const DISTANCE: u16 = 3;
+/// The number of steps from distance 0 to 1. A distance has 16 bits in the key of a scan.
+const STEPS: f64 = 65_000.0;
+/// The step of a row outside the ball.
+pub(crate) const OUTSIDE: u32 = STEPS as u32 + 1;
+
+/// Returns the last step whose distance is at most `1 - similarity`, or the step before it. So the
+/// step is a lower bound of the distance of a row whose similarity is at most `similarity`.
+pub(crate) fn step_of(similarity: f64) -> u32 {
+    let distance = 1.0 - similarity;
+    let step = (distance * STEPS) as u32;
+    // The distance of the step must not exceed the real distance, not even by rounding.
+    if distance_of(step) > distance { step.saturating_sub(1) } else { step }
+}
+
+/// Returns the distance of a step.
+pub(crate) fn distance_of(step: u32) -> f64 {
+    if step < OUTSIDE { f64::from(step) / STEPS } else { f64::INFINITY }
+}
+
+/// A probe for rows whose sets may be in a ball. It does not depend on the parameters that the
+/// first rows of the index settle.
+#[derive(Debug, Clone)]
+pub(crate) struct SetProbe {
+    /// The tokens of the ball's set, in ascending order, with repeats if these count.
+    pub tokens: Vec<u32>,
+    /// The parameters of the search, which say which sets can be in the ball.
+    pub reach: SearchReach,
+    /// The least similarity of the rows in the ball.
+    pub similarity: f64,
+}
+
+/// A probe for strings that may be in a ball.
+#[derive(Debug, Clone)]
+pub(crate) struct GramProbe {
+    /// The elements of the ball's string, in ascending order.
+    pub elements: Vec<u32>,
+    /// What the ball demands of strings.
+    pub demand: Sought,
+    /// The string of a ball by edit distance, and its least similarity.
+    pub edits: Option<(String, f64)>,
+    /// The form in which the index has the texts.
+    pub normalization: Option<Normalization>,
+}
+
+impl GramProbe {
+    /// Returns the ball, if it is one by edit distance.
+    pub(crate) fn ball(&self) -> Option<EditBall<'_>> {
+        self.edits.as_ref().map(|(text, similarity)| EditBall {
+            similarity: *similarity,
+            // Texts are in the form of the index when they are compared with it.
+            normalization: None,
+            text,
+        })
+    }
+
+    /// Returns the distance by edits that all texts have whose distance is in a step, if there can
+    /// be no more than one. Two different fractions of at most 255 are farther apart than a step,
+    /// and the longer a text is, the farther it is.
+    pub(crate) fn only_distance(&self, step: u32) -> Option<f64> {
+        const LONGEST: u32 = 255;
+        let characters = self.demand.edit()?.characters();
+        let longest = f64::from(characters) / (1.0 - distance_of(step + 1));
+        if step + 1 >= OUTSIDE || !(0.0..=f64::from(LONGEST)).contains(&longest) {
+            return None;
+        }
+        (characters..=longest as u32).find_map(|longer| {
+            let edits = (distance_of(step) * f64::from(longer)) as u32;
+            let similar = [edits, edits + 1].map(|edits| edit::similarity(edits.min(longer), longer));
+            similar.into_iter().find(|&similar| step_of(similar) == step).map(|similar| 1.0 - similar)
+        })
+    }
+}
 
 /// The target that distances are measured to.
 #[derive(Debug, Clone)]
@@ -34,11 +87,9 @@ pub(crate) enum Target {
     Sketch(Vec<u8>),
     /// The sketch of an empty document. Every row has the greatest distance from it.
     Empty,
-    /// The middle of a ball that an index of sets serves. A row outside the ball is infinitely far
-    /// from it. None means that no row can be in the ball.
-    Ball(Option<SetProbe>),
-    /// The middle of a ball that an index of grams serves.
-    Grams(GramProbe),
+    /// The middle of a ball that the index serves, by the probe that finds the rows in the ball. A
+    /// row outside the ball is infinitely far from it.
+    Ball(Box<Probe>),
     /// A target with which values of the index cannot be compared, or can be compared only by data
     /// that the index does not keep. The server must compute the distance with the operator.
     Unlike,
@@ -56,13 +107,13 @@ pub(crate) enum Probe {
         /// True if every row with one of the signatures meets the condition.
         exact: bool,
     },
-    /// Rows whose sketches differ from `target` in at most `most` values or bits.
+    /// Rows whose sketches differ from `sketch` in at most `most` values or bits.
     Near {
         /// Signatures of which each such row has at least one. None if `most` is so great that such
-        /// a row need not have any signature of the target.
+        /// a row need not have any signature of the sketch.
         signatures: Option<Vec<u64>>,
         /// The sketch with which the sketches of rows are compared.
-        target: Target,
+        sketch: Vec<u8>,
         /// The largest number of values or bits that may differ.
         most: u32,
     },
@@ -108,6 +159,15 @@ impl Probe {
         matches!(self, Self::Near { .. })
     }
 
+    /// Returns the number of lists or signatures that are looked up.
+    pub(crate) fn lookups(&self) -> f64 {
+        match self {
+            Self::Sets(sets) => sets.reach.probes().into(),
+            Self::Grams(grams) => grams.elements.len() as f64,
+            probe => probe.signatures().map_or(0.0, |signatures| signatures.len() as f64),
+        }
+    }
+
     /// Returns a number by which probes are sorted, the cheapest first.
     pub(crate) fn effort(&self) -> usize {
         match self {
@@ -119,258 +179,20 @@ impl Probe {
     }
 }
 
-impl ClassKeys {
-    /// Makes a probe of a condition of a query.
-    ///
-    /// # Safety
-    /// `argument` has the right-hand type of the class's operator with this strategy number.
-    pub(crate) unsafe fn probe(&self, strategy: u16, argument: Datum) -> Result<Probe> {
-        match (self.class, strategy) {
-            (OperatorClass::Bigint | OperatorClass::Uuid, OVERLAPS) => {
-                // SAFETY: an array of the class's type: `&&` has the same type on both sides.
-                let signatures = unsafe { elements(self.class, argument)? };
-                Ok(if signatures.is_empty() {
-                    Probe::Nothing
-                } else {
-                    Probe::Signatures { signatures, exact: self.class == OperatorClass::Bigint }
-                })
-            }
-            (OperatorClass::Minhash, IN_BALL) => {
-                // SAFETY: a ball, which is a varlena.
-                let ball = MinhashBall::parse(unsafe { varlena_bytes(argument) })?;
-                let most = self.meta.width.saturating_sub(ball.least_agreeing);
-                Ok(self.near_target(self.minhash_target(&ball.middle), most))
-            }
-            (OperatorClass::Simhash, IN_BALL) => {
-                // SAFETY: a ball, which is a varlena.
-                let ball = SimhashBall::parse(unsafe { varlena_bytes(argument) })?;
-                Ok(self.near_target(self.simhash_target(&ball.middle), ball.distance.into()))
-            }
-            (OperatorClass::TextSet | OperatorClass::ArraySet | OperatorClass::VectorSet, IN_BALL)
-            | (OperatorClass::BallSet, IN_BALL | OVERLAPS) => {
-                let sets = self.sets.as_ref().expect("of a class of sets");
-                // SAFETY: a ball, which is a varlena.
-                sets.probe(unsafe { varlena_bytes(argument) })
-            }
-            (OperatorClass::TextGrams, IN_BALL) | (OperatorClass::BallGrams, OVERLAPS) => {
-                let grams = self.grams.as_ref().expect("of a class of grams");
-                // SAFETY: a ball, which is a varlena.
-                grams.probe(unsafe { varlena_bytes(argument) })
-            }
-            (OperatorClass::TextRuns, OVERLAPS) => {
-                let runs = self.runs.as_ref().expect("of the class of runs");
-                // SAFETY: a query for runs, which is a varlena.
-                runs.probe(unsafe { varlena_bytes(argument) })
-            }
-            _ => Ok(Probe::Everything),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pg_steps_are_below_distances_and_in_order() {
+        let mut last = 0;
+        for shared in (0..=997).rev() {
+            let similarity = f64::from(shared) / 997.0;
+            let step = step_of(similarity);
+            assert!((last..OUTSIDE).contains(&step) && distance_of(step) <= 1.0 - similarity);
+            assert!(distance_of(step + 2) > 1.0 - similarity);
+            last = step;
         }
-    }
-
-    fn near_target(&self, target: Target, most: u32) -> Probe {
-        let sketch = match &target {
-            Target::Unlike => return Probe::Everything,
-            Target::Empty | Target::Ball(_) | Target::Grams(_) => return Probe::Nothing,
-            Target::Sketch(sketch) => sketch,
-        };
-        let signatures = (most < self.meta.bands).then(|| {
-            let mut signatures = Vec::new();
-            self.signatures_of(HeapRow::new(0, 0), sketch, &mut signatures);
-            // If at most d values differ, at least one of any d + 1 bands agrees.
-            signatures.truncate(most as usize + 1);
-            signatures
-        });
-        Probe::Near { signatures, target, most }
-    }
-
-    fn minhash_target(&self, sketch: &Minhash<'_>) -> Target {
-        if self.minhash_header().check_like(&sketch.header).is_err() {
-            Target::Unlike
-        } else if sketch.header.empty {
-            Target::Empty
-        } else {
-            Target::Sketch(sketch.values.to_vec())
-        }
-    }
-
-    fn simhash_target(&self, sketch: &Simhash<'_>) -> Target {
-        if self.simhash_header().check_like(&sketch.header).is_err() {
-            Target::Unlike
-        } else if sketch.header.empty {
-            Target::Empty
-        } else {
-            Target::Sketch(sketch.bits.to_vec())
-        }
-    }
-
-    /// Returns the target that an `ORDER BY` measures distances to.
-    ///
-    /// # Safety
-    /// `argument` is a sketch of the class's kind, or a ball.
-    pub(crate) unsafe fn target(&self, argument: Datum) -> Result<Target> {
-        // SAFETY: the caller's promise; the argument is a varlena.
-        let bytes = unsafe { varlena_bytes(argument) };
-        match self.class {
-            OperatorClass::Minhash => Ok(self.minhash_target(&Minhash::parse(bytes)?)),
-            OperatorClass::Simhash => Ok(self.simhash_target(&Simhash::parse(bytes)?)),
-            OperatorClass::TextSet | OperatorClass::ArraySet | OperatorClass::VectorSet => {
-                self.sets.as_ref().expect("of a class of sets").target(bytes)
-            }
-            OperatorClass::TextGrams => self.grams.as_ref().expect("of the class of grams").target(bytes),
-            class => Err(SqlError::new(
-                PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
-                format!("{} knows no distance", class.name()),
-            )),
-        }
-    }
-
-    /// Returns probes, and for each of them the greatest difference up to which it finds all rows.
-    /// The last probe finds all rows that the signatures can find; the probes before it find fewer
-    /// rows, but in less time.
-    pub(crate) fn near(&self, target: &Target) -> Vec<(Probe, u64)> {
-        /// The number of bands in the first probe.
-        const FEW: u32 = 32;
-        match target {
-            Target::Sketch(_) if self.has_value_lists() => {
-                let values = self.meta.width;
-                // Each of the later probes finds the rows with half as many values in common.
-                let agreeing = (1..).map(|n| values >> n).take_while(|&agreeing| agreeing > 0);
-                let mosts = [values / 4].into_iter().chain(agreeing.map(|agreeing| values - agreeing));
-                mosts.map(|most| (self.near_target(target.clone(), most), most.into())).collect()
-            }
-            Target::Sketch(_) if self.meta.bands > 0 => {
-                let bands = self.meta.bands;
-                let counts = (0..).map(|n| FEW << (2 * n)).take_while(|&few| few < bands);
-                let mosts = counts.chain([bands]).map(|bands| bands - 1);
-                mosts.map(|most| (self.near_target(target.clone(), most), most.into())).collect()
-            }
-            Target::Ball(Some(probe)) => match &self.sets {
-                Some(sets) => sets.near(probe),
-                None => Vec::new(),
-            },
-            Target::Grams(probe) => vec![(Probe::Grams(probe.clone()), u64::from(OUTSIDE) - 1)],
-            Target::Sketch(_) | Target::Empty | Target::Ball(None) | Target::Unlike => Vec::new(),
-        }
-    }
-
-    /// Reports whether each value of a sketch is a band of its own. In this case, a row that shares
-    /// no band differs in every value.
-    pub(crate) fn has_single_values(&self) -> bool {
-        self.meta.bands == self.meta.width
-    }
-
-    /// Reports whether all rows that the probes of [`ClassKeys::near`] do not find are equally far
-    /// from the target, at [`ClassKeys::farthest`].
-    pub(crate) fn tells_all(&self, target: &Target) -> bool {
-        match target {
-            Target::Sketch(_) => self.has_single_values(),
-            Target::Empty | Target::Ball(_) | Target::Grams(_) => true,
-            Target::Unlike => false,
-        }
-    }
-
-    /// Reports whether distances are those to the middle of a ball.
-    fn has_balls(&self) -> bool {
-        self.sets.is_some() || self.grams.is_some()
-    }
-
-    /// Returns the greatest possible difference between a row and a target.
-    pub(crate) fn farthest(&self) -> u32 {
-        if self.has_balls() { OUTSIDE } else { self.meta.width }
-    }
-
-    /// Returns the number of values or bits in which a sketch differs from the target, or 0 if that
-    /// is not known. A set that is not known to be in the target's ball counts as outside it.
-    pub(crate) fn difference(&self, target: &Target, row: HeapRow, sketch: &[u8]) -> u32 {
-        match target {
-            Target::Unlike => 0,
-            Target::Sketch(target) if !row.has(HeapRow::EMPTY) => match self.class {
-                OperatorClass::Simhash => simhash::hamming(target, sketch),
-                _ => self.meta.width - minhash::agreeing(target, sketch),
-            },
-            _ => self.farthest(),
-        }
-    }
-
-    /// Converts a number of differences to the distance that the operator returns.
-    pub(crate) fn distance(&self, difference: u32) -> f64 {
-        match self.class {
-            OperatorClass::Simhash => difference.into(),
-            _ if self.has_balls() => distance_of(difference),
-            _ => minhash::distance(self.meta.width - difference, self.meta.width as u16),
-        }
-    }
-
-    /// Reports whether a probe finds a pending item.
-    pub(crate) fn finds(&self, probe: &Probe, item: &Item<'_>) -> bool {
-        match probe {
-            Probe::Signatures { signatures, .. } => {
-                item.bytes.chunks_exact(8).any(|bytes| signatures.binary_search(&number(bytes)).is_ok())
-            }
-            Probe::Runs { hashes, .. } => {
-                let is_sought = |signature| hashes.binary_search(&of_anchor(signature)).is_ok();
-                item.bytes.chunks_exact(8).map(number).any(is_sought)
-            }
-            probe => self.accepts(probe, item.row, item.bytes),
-        }
-    }
-
-    /// Reports whether a probe finds a row of a segment. If the probe has signatures to look up,
-    /// the row must have been found by them.
-    pub(crate) fn accepts(&self, probe: &Probe, row: HeapRow, sketch: &[u8]) -> bool {
-        match probe {
-            Probe::Nothing => false,
-            Probe::Signatures { .. }
-            | Probe::Runs { .. }
-            | Probe::Sets(_)
-            | Probe::Grams(_)
-            | Probe::Everything => true,
-            Probe::Near { target, most, .. } => {
-                !row.has(HeapRow::NULL | HeapRow::EMPTY) && self.difference(target, row, sketch) <= *most
-            }
-        }
-    }
-}
-
-impl SetKeys {
-    /// Makes a probe of the condition that a row is in a ball.
-    pub(crate) fn probe(&self, bytes: &[u8]) -> Result<Probe> {
-        if self.unfit(bytes).is_some() {
-            return Ok(Probe::Everything);
-        }
-        let ball = SetBall::parse(bytes)?;
-        let document = ball.document()?;
-        let tokens = self.tokens(&document)?;
-        let similarity = ball.similarity;
-        let reach = self.spec.reach(similarity, tokens.len() as u32)?;
-        Ok(reach.map_or(Probe::Nothing, |reach| Probe::Sets(SetProbe { tokens, reach, similarity })))
-    }
-
-    /// Returns probes for the rows of a ball, the most similar rows first. Each probe looks up at
-    /// least twice as many tokens as the one before it, so that all of them together cost little
-    /// more than the last one.
-    fn near(&self, probe: &SetProbe) -> Vec<(Probe, u64)> {
-        let mut probes = vec![(Probe::Sets(probe.clone()), u64::from(OUTSIDE) - 1)];
-        let mut fewest = probe.reach.probes();
-        for similarity in (1..10).map(|n| f64::from(n) / 10.0) {
-            if similarity > probe.similarity
-                && let Ok(Some(reach)) = self.spec.reach(similarity, probe.tokens.len() as u32)
-                && reach.probes().saturating_mul(2) <= fewest
-            {
-                fewest = reach.probes();
-                let nearer = SetProbe { tokens: probe.tokens.clone(), reach, similarity };
-                probes.push((Probe::Sets(nearer), step_of(similarity).into()));
-            }
-        }
-        probes.reverse();
-        probes
-    }
-
-    /// Returns the target for distances to the middle of a ball.
-    pub(crate) fn target(&self, bytes: &[u8]) -> Result<Target> {
-        Ok(match self.probe(bytes)? {
-            Probe::Sets(probe) => Target::Ball(Some(probe)),
-            Probe::Nothing => Target::Ball(None),
-            _ => Target::Unlike,
-        })
+        assert_eq!((step_of(1.0), step_of(0.0), distance_of(OUTSIDE)), (0, OUTSIDE - 1, f64::INFINITY));
     }
 }

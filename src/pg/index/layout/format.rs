@@ -53,7 +53,7 @@ impl PageKind {
 /// What the segments of an index have. The numbers are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Family {
+pub(crate) enum StoredFamily {
     /// Pairs of signature and row.
     Pairs = 0,
     /// Lists of the classes of sets.
@@ -146,7 +146,7 @@ bytes! {
         magic: u32,
         /// [`FORMAT`].
         version: u16,
-        /// The [`Family`].
+        /// The [`StoredFamily`].
         family: u8,
         /// 0.
         unused: u8,
@@ -337,7 +337,7 @@ mod tests {
         let meta = Meta {
             magic: MAGIC,
             version: FORMAT.into(),
-            family: Family::Runs as u8,
+            family: StoredFamily::Runs as u8,
             class: 3,
             seed: 1,
             threshold: 0.8,

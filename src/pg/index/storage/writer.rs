@@ -4,7 +4,7 @@ use roaring::RoaringBitmap;
 
 use super::lists::SegmentLists;
 use super::sort::{Bases, Grouped};
-use super::spool::Spool;
+use super::spool::{ByteStore, Spool};
 use crate::pg::index::layout::format::{
     CONTENTS, Descriptor, Extent, List, NONE, PageKind, Pieces, RootHead, SegmentLayout, Tail,
 };

@@ -2,111 +2,86 @@
 //! rechecks the rows that the index finds, because only the text itself decides whether a row is in
 //! the ball.
 
-pub(crate) mod choose;
 pub(crate) mod item;
-pub(crate) mod keep;
-pub(crate) mod options;
-pub(crate) mod probe;
+pub(crate) mod keys;
 
-use std::rc::Rc;
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys::{self, Datum};
 
 use super::class::OperatorClass;
-use super::cut;
-use super::posted::Posted;
+use super::class_options::ClassOptions;
+use super::family::Family;
+use super::hints;
+use super::options::refuse_storage_parameters;
+use super::probe::{OUTSIDE, Probe, SetProbe, Target, step_of};
+use super::values::{ColumnValue, Cutter, Posted, StoredValue, meta_of_texts, text_of};
+use crate::pg::compat;
 use crate::pg::index::layout::format::{Meta, NONE};
 use crate::pg::index::layout::items::{CONTENTS_OF_ITEM, HeapRow, Item};
 use crate::pg::index::pages::buffer::OpenIndex;
-use crate::pg::index::storage::order;
-use item::{BITMAPS, Outline, SetItem, words};
-use neardup_core::error::Result;
-use neardup_core::features::FeatureSpec;
+use crate::pg::query::decode::{ColumnContent, decode};
+use crate::pg::request::features::spec_of;
+use crate::pg::server::call::varlena_bytes;
+use crate::pg::server::error::{Result, SqlError};
+use item::{BITMAPS, Outline, SetItem};
+pub(crate) use keys::SetKeys;
+use keys::{Settled, number_of};
+use neardup_core::error;
 use neardup_core::features::origin::Origin;
-use neardup_core::joins::search::ball::{SetParameters, measure_of_number};
-use neardup_core::joins::search::keys::{bitmap, class_of, prefix_keys};
-use neardup_core::joins::search::prefix::{LEAST_CLASS_BITS, MOST_CLASS_BITS, SetSpec};
-use neardup_core::joins::set_index::token_order::TokenOrder;
+use neardup_core::features::tokens::Document;
+use neardup_core::joins::search::ball::{SetBall, SetParameters, measure_number};
+use neardup_core::joins::search::edit_ball::{self, EditBall};
+use neardup_core::joins::search::keys::{KeyScratch, bitmap, keys_of, prefix_keys};
+use neardup_core::verify::measure::Measure;
 
 /// The assumed number of tokens of an unknown document.
 const USUAL_SIZE: u32 = 60;
-/// The bit of [`Meta::distance`] that means that repeats count.
-const MULTISET: u32 = 1 << 8;
 
-/// The parameters of an index of sets.
-#[derive(Debug)]
-pub(crate) struct SetKeys {
-    /// The parameters by which sets are made and compared.
-    pub parameters: SetParameters,
-    /// The specification that says which part of a set is posted.
-    pub spec: SetSpec,
-    /// The parameters that the first rows of the index settled, or None as long as they are not
-    /// settled.
-    pub settled: Option<Settled>,
-}
-
-/// The parameters that the first rows of an index settle.
-#[derive(Debug, Clone)]
-pub(crate) struct Settled {
-    /// The order of tokens.
-    pub order: Rc<TokenOrder>,
-    /// The number of words of a bitmap.
-    pub words: usize,
-    /// The number of bits of a class of tokens.
-    pub class_bits: u32,
-}
-
-/// Returns the number that encodes these parameters in [`Meta::distance`].
-fn number_of(measure: u8, multiset: bool) -> u32 {
-    u32::from(measure) | if multiset { MULTISET } else { 0 }
-}
-
-impl SetKeys {
-    /// Returns the parameters in a metapage, or None if the metapage contradicts itself.
-    pub(crate) fn from_meta(index: OpenIndex, class: OperatorClass, meta: &Meta) -> Option<Self> {
-        let (origin, normalization) = cut::read(meta.tokenizer)?;
-        let right = match class {
-            OperatorClass::VectorSet => origin == Origin::Lexemes,
-            OperatorClass::ArraySet => matches!(origin, Origin::Tokens | Origin::Numbers),
-            _ => true,
+impl Family for SetKeys {
+    fn describe(&self) -> String {
+        let settled = match &self.settled {
+            Some(Settled { order, words, class_bits }) => {
+                let bits = words * u64::BITS as usize;
+                format!("{} tokens in order, {bits} bits a bitmap, {class_bits} bits a class", order.len())
+            }
+            None => "no order of tokens yet".to_owned(),
         };
-        let measure = measure_of_number((meta.distance & 0xff) as u8)?;
-        let (multiset, shingle) = (meta.distance & MULTISET != 0, meta.k as usize);
-        let features = FeatureSpec { tokenizer: origin.tokenizer(), shingle, multiset, wrap: false };
-        let right = right
-            && meta.distance >> 9 == 0
-            && FeatureSpec::check_shingle("shingle", meta.k.into()).is_ok()
-            && meta.threshold > 0.0
-            && meta.threshold <= 1.0;
-        let words = meta.width as usize;
-        let is_settled = meta.order != NONE;
-        let sized = if is_settled {
-            BITMAPS.contains(&words)
-                && meta.payload as usize == Outline::bytes(words)
-                && (LEAST_CLASS_BITS..=MOST_CLASS_BITS).contains(&meta.bands)
-        } else {
-            (meta.width, meta.payload, meta.bands, meta.segments) == (0, 0, 0, 0)
-        };
-        if !right || !sized {
-            return None;
-        }
-        let settled =
-            is_settled.then(|| Settled { order: order::load(index, meta), words, class_bits: meta.bands });
-        let parameters = SetParameters { measure, origin, features, normalization };
-        let spec = SetSpec::new(measure, meta.threshold, features).ok()?;
-        Some(Self { parameters, spec, settled })
+        let (name, least) = (self.class.name(), self.spec.least);
+        format!("{name}: {}; threshold {least}; {settled}", self.parameters.describe())
     }
 
-    /// Reports whether these bytes can be an item of a row.
-    pub(crate) fn is_item(row: HeapRow, bytes: &[u8]) -> bool {
-        if row.has(HeapRow::NULL | HeapRow::EMPTY) {
-            bytes.is_empty()
-        } else {
-            SetItem::read(row, bytes).is_some()
-        }
+    fn usual_probes(&self) -> f64 {
+        self.spec.indexed(USUAL_SIZE).into()
     }
 
-    /// Calls `each` with the items of a row. There is one item, or several if the row has many
-    /// tokens.
-    pub(crate) fn items(row: HeapRow, bytes: &[u8], mut each: impl FnMut(Item<'_>)) -> Result<()> {
+    unsafe fn read(&self, value: Datum) -> Result<ColumnValue> {
+        // SAFETY: the caller's promise.
+        Ok(ColumnValue::Document(unsafe { self.document(value)? }))
+    }
+
+    /// Returns a cutter for this index.
+    fn cutter(&self) -> Cutter<'_> {
+        let (mut scratch, mut tokens, mut prefix) = (KeyScratch::default(), Vec::new(), Vec::new());
+        Box::new(move |document, stop| {
+            keys_of(document, &self.spec.features, &mut scratch, &mut tokens, stop)?;
+            // Documents have fewer than 2^32 tokens.
+            let size = tokens.len() as u32;
+            if size == 0 {
+                return Ok(StoredValue { flags: HeapRow::EMPTY, bytes: Vec::new() });
+            }
+            let Some(Settled { order, words, .. }) = &self.settled else {
+                let bytes = SetItem::write(size, None, &tokens)?;
+                return Ok(StoredValue { flags: HeapRow::WHOLE, bytes });
+            };
+            let mut bits = [0; BITMAPS[BITMAPS.len() - 1]];
+            let bits = &mut bits[..*words];
+            bitmap(&tokens, bits);
+            prefix_keys(&tokens, order, self.spec.indexed(size), &mut scratch, &mut prefix)?;
+            Ok(StoredValue { flags: 0, bytes: SetItem::write(size, Some(bits), &prefix)? })
+        })
+    }
+
+    fn items(&self, row: HeapRow, bytes: &[u8], each: &mut dyn FnMut(Item<'_>)) -> error::Result<()> {
         let Some(item) = (bytes.len() > CONTENTS_OF_ITEM).then(|| SetItem::read(row, bytes)).flatten() else {
             each(Item { row, bytes });
             return Ok(());
@@ -121,91 +96,175 @@ impl SetKeys {
         }
         Ok(())
     }
-}
 
-impl SetKeys {
-    /// Makes the marks by which a check identifies an item of an index for which nothing is settled
-    /// yet. The tokens of the item take the place of its signatures.
-    pub(crate) fn unsettled_marks(&self, item: &Item<'_>, posted: &mut Posted) -> Result<()> {
-        let Posted { signatures, tokens, .. } = posted;
+    fn is_item(&self, row: HeapRow, bytes: &[u8]) -> bool {
+        if row.has(HeapRow::EMPTY) { bytes.is_empty() } else { SetItem::read(row, bytes).is_some() }
+    }
+
+    /// As long as nothing is settled, tokens are in the place of signatures.
+    fn post(&self, item: &Item<'_>, posted: &mut Posted) -> error::Result<HeapRow> {
+        if let Some(settled) = &self.settled {
+            return settled.post(&self.spec, item, posted);
+        }
+        let Posted { sketch, signatures, tokens, .. } = posted;
+        sketch.clear();
         signatures.clear();
         if let Some(set) = SetItem::read(item.row, item.bytes) {
             set.tokens(tokens)?;
             signatures.extend(tokens.iter().map(|&token| u64::from(token)));
         }
-        Ok(())
+        Ok(item.row)
     }
 
-    /// Describes the class with its options and the settled parameters.
-    pub(crate) fn describe(&self, class: OperatorClass) -> String {
-        let settled = match &self.settled {
-            Some(Settled { order, words, class_bits }) => {
-                let bits = words * u64::BITS as usize;
-                format!("{} tokens in order, {bits} bits a bitmap, {class_bits} bits a class", order.len())
+    fn fault(&self, row: HeapRow, sketch: &[u8]) -> Option<&'static str> {
+        let right = !row.has(HeapRow::WHOLE) && Outline::read(sketch).is_of(row);
+        (!right).then_some("a row has a bitmap that no set of its size has")
+    }
+
+    unsafe fn probe(&self, argument: Datum) -> Result<Probe> {
+        // SAFETY: a ball, which is a varlena.
+        let bytes = unsafe { varlena_bytes(argument) };
+        if self.unfit(bytes).is_some() {
+            return Ok(Probe::Everything);
+        }
+        let ball = SetBall::parse(bytes)?;
+        let tokens = self.tokens(&ball.document()?)?;
+        let similarity = ball.similarity;
+        let reach = self.spec.reach(similarity, tokens.len() as u32)?;
+        Ok(reach.map_or(Probe::Nothing, |reach| Probe::Sets(SetProbe { tokens, reach, similarity })))
+    }
+
+    /// Returns probes for the rows of a ball, the most similar rows first. Each probe looks up at
+    /// least twice as many tokens as the one before it, so that all of them together cost little
+    /// more than the last one.
+    fn near(&self, target: &Target) -> Vec<(Probe, u64)> {
+        let Target::Ball(ball) = target else { return Vec::new() };
+        let Probe::Sets(probe) = &**ball else { return Vec::new() };
+        let mut probes = vec![(Probe::Sets(probe.clone()), u64::from(OUTSIDE) - 1)];
+        let mut fewest = probe.reach.probes();
+        for similarity in (1..10).map(|n| f64::from(n) / 10.0) {
+            if similarity > probe.similarity
+                && let Ok(Some(reach)) = self.spec.reach(similarity, probe.tokens.len() as u32)
+                && reach.probes().saturating_mul(2) <= fewest
+            {
+                fewest = reach.probes();
+                let nearer = SetProbe { tokens: probe.tokens.clone(), reach, similarity };
+                probes.push((Probe::Sets(nearer), step_of(similarity).into()));
             }
-            None => "no order of tokens yet".to_owned(),
-        };
-        let least = self.spec.least;
-        format!("{}: {}; threshold {least}; {settled}", class.name(), self.parameters.describe())
+        }
+        probes.reverse();
+        probes
     }
 
-    /// Returns the number of tokens that a query is assumed to look up as long as its argument is
-    /// not known.
-    pub(crate) fn usual_probes(&self) -> f64 {
-        f64::from(self.spec.indexed(USUAL_SIZE))
+    fn unfit(&self, ball: &[u8]) -> Option<String> {
+        if EditBall::is(ball) {
+            return Some(hints::unlike(edit_ball::METHOD, &self.parameters.describe()));
+        }
+        let ball = SetBall::parse(ball).ok()?;
+        if ball.parameters != self.parameters {
+            return Some(hints::unlike(&ball.parameters.describe(), &self.parameters.describe()));
+        }
+        let least = self.spec.least;
+        (ball.similarity < least).then(|| format!("{} is below threshold = {least}", ball.similarity))
+    }
+
+    fn sets(&self) -> Option<&SetKeys> {
+        Some(self)
     }
 }
 
-impl Settled {
-    /// Fills `posted` with the outline and the signatures that a segment stores of an item, and
-    /// returns the row that it stores.
-    pub(crate) fn post(&self, spec: &SetSpec, item: &Item<'_>, posted: &mut Posted) -> Result<HeapRow> {
-        let Posted { sketch, signatures, tokens, prefix, scratch } = posted;
-        signatures.clear();
-        let empty = |sketch: &mut Vec<u8>, size| Outline::write(size, (0..self.words).map(|_| 0), sketch);
-        let Some(set) =
-            SetItem::read(item.row, item.bytes).filter(|_| !item.row.has(HeapRow::NULL | HeapRow::EMPTY))
-        else {
-            empty(sketch, 0);
-            return Ok(item.row);
-        };
-        set.tokens(tokens)?;
-        let mut bits = [0; BITMAPS[BITMAPS.len() - 1]];
-        let bits = &mut bits[..self.words];
-        let tokens = match set.bitmap {
-            Some(known) => {
-                bits.iter_mut().zip(words(known)).for_each(|(bits, known)| *bits = known);
-                tokens
+impl SetKeys {
+    /// Decodes the document of a value.
+    ///
+    /// # Safety
+    /// `value` is of the type of the index's column and not NULL.
+    pub(crate) unsafe fn document(&self, value: Datum) -> Result<Document> {
+        let origin = self.parameters.origin;
+        // SAFETY: the caller's promise, for each class.
+        let document = unsafe {
+            match self.class {
+                OperatorClass::BallSet => return self.middle(varlena_bytes(value)),
+                OperatorClass::VectorSet => decode(ColumnContent::Vector, value)?,
+                OperatorClass::ArraySet if origin == Origin::Numbers => {
+                    decode(ColumnContent::Numbers, value)?
+                }
+                OperatorClass::ArraySet => decode(ColumnContent::Tokens, value)?,
+                _ => Some(Document::Text(text_of(value, self.parameters.normalization)?)),
             }
-            None if item.row.has(HeapRow::WHOLE) => {
-                bitmap(tokens, bits);
-                prefix_keys(tokens, &self.order, spec.indexed(set.size), scratch, prefix)?;
-                prefix
-            }
-            None => tokens,
         };
-        Outline::write(set.size, bits.iter().copied(), sketch);
-        self.classes(tokens, signatures)?;
-        Ok(item.row.without(HeapRow::WHOLE))
+        document.ok_or_else(|| {
+            SqlError::new(
+                PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
+                "a value to be indexed has text that is not valid UTF-8",
+            )
+        })
     }
 
-    /// Makes the signatures of tokens; the signatures are ascending and distinct.
-    pub(crate) fn classes(&self, tokens: &[u32], signatures: &mut Vec<u64>) -> Result<()> {
-        signatures.clear();
-        neardup_core::memory::reserve(signatures, tokens.len(), "indexing a set")?;
-        signatures.extend(tokens.iter().map(|&token| self.signature(token)));
-        signatures.sort_unstable();
-        signatures.dedup();
-        Ok(())
+    /// Returns the document in the middle of a ball. Fails if this index of balls cannot contain
+    /// the ball.
+    fn middle(&self, bytes: &[u8]) -> Result<Document> {
+        let ball = hints::ball_of_sets(bytes)?;
+        if ball.parameters != self.parameters || ball.similarity < self.spec.least {
+            let what = |parameters: &SetParameters, similarity: f64| {
+                format!("{}, similarity {similarity}", parameters.describe())
+            };
+            let (index, value) =
+                (what(&self.parameters, self.spec.least), what(&ball.parameters, ball.similarity));
+            return Err(hints::other_ball(&format!("{index} or more"), &value, bytes));
+        }
+        Ok(ball.document()?)
     }
+}
 
-    /// Returns the signature of a token: the class of the token in its upper bits.
-    pub(crate) fn signature(&self, token: u32) -> u64 {
-        self.class(token) << (u64::BITS - self.class_bits)
+/// Returns the metapage of a new index.
+pub(crate) fn choose(index: OpenIndex, class: OperatorClass) -> Result<Meta> {
+    let options = ClassOptions::read(index);
+    let Some(measure) = options.measure() else {
+        let message = "an index of sets has a direction only with measure = containment";
+        return Err(SqlError::parameter(message)
+            .hint("Rows that contain the query: USING signature (body text_set_ops (measure = containment, direction = query))"));
+    };
+    if measure == measure_number(Measure::Overlap) {
+        return Err(SqlError::new(
+            PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+            "an index of sets cannot find by measure overlap",
+        )
+        .hint(
+            "A pair may share any token of the longer text, so that all would have to be in the index: use measure = containment, or USING gin (shingles(body, 1)).",
+        ));
     }
+    refuse_storage_parameters(index, class, |storage| {
+        let (name, given) = (class.name(), storage.threshold().unwrap_or_default());
+        format!(
+            "The least similarity is an option of the class: CREATE INDEX … USING signature (… {name} (threshold = {given}));"
+        )
+    })?;
+    let origin = origin_of(index, class, &options)?;
+    let meta = meta_of_texts(class, origin, options.normalization())?;
+    let spec = spec_of(origin.tokenizer(), options.shingle(), options.multiset(), 1)?;
+    let (k, distance) = (spec.shingle as u32, number_of(measure, spec.multiset));
+    Ok(Meta { k, threshold: options.threshold, distance, order: NONE, ..meta })
+}
 
-    /// Returns the class of a token.
-    pub(crate) fn class(&self, token: u32) -> u64 {
-        class_of(token, self.class_bits).into()
+/// Returns the origin of the sets of a column.
+fn origin_of(index: OpenIndex, class: OperatorClass, options: &ClassOptions) -> Result<Origin> {
+    match class {
+        OperatorClass::VectorSet => return Ok(Origin::Lexemes),
+        OperatorClass::ArraySet => {}
+        _ => return Ok(options.origin()),
+    }
+    // SAFETY: an open index of one column.
+    let (column, element) = unsafe {
+        let column = pg_sys::getBaseType(compat::attributes((*index.relation()).rd_att)[0].atttypid);
+        (column, pg_sys::getBaseType(pg_sys::get_element_type(column)))
+    };
+    match ColumnContent::for_type(column) {
+        ColumnContent::Numbers => Ok(Origin::Numbers),
+        _ if [pg_sys::TEXTOID, pg_sys::VARCHAROID].contains(&element) => Ok(Origin::Tokens),
+        _ => Err(SqlError::new(
+            PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
+            format!("{} takes arrays of text or integers", class.name()),
+        )
+        .hint("Cast the column: CREATE INDEX … USING signature ((tags::text[]));")),
     }
 }
