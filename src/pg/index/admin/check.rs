@@ -79,8 +79,7 @@ struct CheckedData {
 
 /// Checks every page.
 fn look(index: OpenIndex, seen: &mut CheckedData) -> Looked<()> {
-    let directory = Directory::read(index);
-    let keys = ClassKeys::open(index, &directory.meta);
+    let (directory, keys) = ClassKeys::read(index);
     look_at_pending(index, &directory, &keys, seen)?;
     // On a standby, pending rows may have moved to a segment by now.
     let directory = Directory::read(index);

@@ -58,8 +58,7 @@ struct IndexCounts {
 
 fn count(index: OpenIndex, counts: &mut IndexCounts) -> Looked<()> {
     *counts = IndexCounts::default();
-    let directory = Directory::read(index);
-    let keys = ClassKeys::open(index, &directory.meta);
+    let (directory, keys) = ClassKeys::read(index);
     let mut pages = PendingPages::all(index, &directory.meta);
     while let Some((block, contents)) = pages.next()? {
         for item in pending::items(index, block, &contents).filter(|item| !item.row.has(HeapRow::CONTINUED)) {
@@ -127,8 +126,7 @@ const COLUMNS: [&str; 12] = [
 fn describe(index: OpenIndex, shows_values: bool) -> [Option<pg_sys::Datum>; COLUMNS.len()] {
     let mut counts = IndexCounts::default();
     undisturbed(index, || count(index, &mut counts));
-    let directory = Directory::read(index);
-    let keys = ClassKeys::open(index, &directory.meta);
+    let (directory, keys) = ClassKeys::read(index);
     let sum = |of: &dyn Fn(&Descriptor) -> u64| directory.segments.iter().map(of).sum::<u64>() as i64;
     let dead = sum(&|s| s.dead.into()) + counts.pending_dead;
     let limit = StorageOptions::read(index).stop_limit();
@@ -157,7 +155,7 @@ sql_function! {
     neardup_signature_index_fits, pg_finfo_neardup_signature_index_fits, |call| {
         let ball = call.bytes(1).unwrap_or_default();
         let why = on_index(call, pg_sys::AccessShareLock, |UserIndex { index, .. }| {
-            let keys = ClassKeys::open(index, &Directory::read(index).meta);
+            let (_, keys) = ClassKeys::read(index);
             if !keys.class.has_balls() {
                 let message = format!("index \"{}\" is of class {}, which has no sets", index.name(), keys.class.name());
                 return Err(SqlError::new(PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE, message)

@@ -194,7 +194,11 @@ unsafe fn order_of(path: *mut pg_sys::IndexPath, keys: &ClassKeys) -> Seen<Targe
         };
         let target = |value| keys.target(value).ok();
         let is_served = |target: &Target| !matches!(target, Target::Unlike);
-        argument(order, (*(*path).indexinfo).relam).seen(Target::Empty, target, is_served)
+        argument(order, (*(*path).indexinfo).relam).seen(
+            Target::Ball(Box::new(Probe::Nothing)),
+            target,
+            is_served,
+        )
     }
 }
 
@@ -232,8 +236,7 @@ impl IndexFacts {
     /// # Safety
     /// The index is open.
     pub(super) unsafe fn read(index: OpenIndex, tablespace: pg_sys::Oid) -> Self {
-        let directory = Directory::read(index);
-        let keys = ClassKeys::open(index, &directory.meta);
+        let (directory, keys) = ClassKeys::read(index);
         let mut page = PageCost { random: 0.0, sequential: 0.0 };
         // SAFETY: writes two numbers.
         unsafe {
@@ -354,7 +357,6 @@ impl IndexFacts {
         let has_balls = self.keys.class.has_balls();
         match order {
             Seen::Now(Target::Ball(probe)) => self.searching(probe.lookups()) + ties,
-            Seen::Now(Target::Empty) => ties,
             // The server would have to keep all rows until it has compared them.
             Seen::Now(Target::Unlike) if has_balls => all + PROHIBITIVE,
             Seen::Now(Target::Unlike) => all,

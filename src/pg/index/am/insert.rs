@@ -42,7 +42,7 @@ pub(crate) unsafe extern "C-unwind" fn insert(
 /// # Safety
 /// `value` is of the type of the index's column.
 unsafe fn insert_value(index: OpenIndex, value: Option<pg_sys::Datum>, tid: u64) -> Result<()> {
-    let keys = ClassKeys::open(index, &Directory::read(index).meta);
+    let (_, keys) = ClassKeys::read(index);
     // SAFETY: the caller's promise.
     let (row, bytes) = unsafe { keys.keep(tid, value)? };
     let (mut grown, mut known) = (false, Some(keys.meta));

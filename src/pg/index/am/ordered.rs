@@ -99,9 +99,10 @@ impl OrderedScan {
             // If another condition found a row, the index has no set from which to compute the
             // distance of the row.
             _ => {
-                let is_of_ball = |target: &&mut Target| matches!(target, Target::Ball(_));
-                for target in targets.iter_mut().flatten().filter(is_of_ball) {
-                    *target = Target::Unlike;
+                for target in targets.iter_mut().flatten() {
+                    if matches!(target, Target::Ball(probe) if !matches!(**probe, Probe::Nothing)) {
+                        *target = Target::Unlike;
+                    }
                 }
             }
         }

@@ -6,13 +6,13 @@ use super::ordered::{OrderedScan, work_memory};
 use super::reading::FoundRow;
 use super::search::undisturbed;
 use super::state::Scan;
-use super::table::Heap;
+use super::table::{Heap, new_context};
 use crate::pg::compat;
 use crate::pg::index::families::keys::ClassKeys;
 use crate::pg::index::families::options::StorageOptions;
 use crate::pg::index::families::probe::Probe;
 use crate::pg::index::layout::items::Tid;
-use crate::pg::index::layout::meta::{Directory, address_of};
+use crate::pg::index::layout::meta::address_of;
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::index::storage::segment::COLLECTING;
 use crate::pg::server::error::{Result, or_raise};
@@ -37,19 +37,12 @@ pub(crate) unsafe extern "C-unwind" fn begin(
                 (*scan).xs_orderbynulls = pg_sys::palloc0(count).cast();
             }
             let index = OpenIndex::new(relation);
-            let memory = pg_sys::AllocSetContextCreateInternal(
-                pg_sys::CurrentMemoryContext,
-                c"neardup arguments of a scan".as_ptr(),
-                pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
-                pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
-                pg_sys::ALLOCSET_SMALL_MAXSIZE as usize,
-            );
             let state = Scan {
                 index,
-                keys: ClassKeys::open(index, &Directory::read(index).meta),
+                keys: ClassKeys::read(index).1,
                 probes: Vec::new(),
                 ordered: OrderedScan::default(),
-                memory,
+                memory: new_context(c"neardup arguments of a scan"),
                 home: pg_sys::CurrentMemoryContext,
                 heap: Heap::default(),
                 seen: None,

@@ -1,7 +1,7 @@
 //! The rows of an index's table: scans them for a build or a check, reads their texts as the query
 //! sees them, and checks addresses of rows before they are looked up.
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 
 use pgrx::PgMemoryContexts;
 use pgrx::pg_sys::{self, Datum};
@@ -65,21 +65,15 @@ pub(crate) unsafe fn scan_table<F: FnMut(Tid, Option<Datum>) -> Result<()>>(
     // callback the state that is passed here.
     unsafe {
         let scan_rows = (*(*table).rd_tableam).index_build_range_scan.expect("of every table access method");
-        let (each, state) = (Some(each_row::<F> as EachRow), (&raw mut state).cast());
-        catch(|| scan_rows(table, index, info, join, false, progress, first, count, each, state, scan))
+        let state: *mut c_void = (&raw mut state).cast();
+        catch(|| {
+            let each = Some(each_row::<F> as _);
+            scan_rows(table, index, info, join, false, progress, first, count, each, state, scan)
+        })
     }
 }
 
 /// The callback that the server calls with every row of a scan for an index.
-type EachRow = unsafe extern "C-unwind" fn(
-    pg_sys::Relation,
-    pg_sys::ItemPointer,
-    *mut Datum,
-    *mut bool,
-    bool,
-    *mut c_void,
-);
-
 unsafe extern "C-unwind" fn each_row<F: FnMut(Tid, Option<Datum>) -> Result<()>>(
     _index: pg_sys::Relation,
     address: pg_sys::ItemPointer,
@@ -99,6 +93,20 @@ unsafe extern "C-unwind" fn each_row<F: FnMut(Tid, Option<Datum>) -> Result<()>>
             pg_sys::MemoryContextReset(*memory);
             result
         });
+    }
+}
+
+/// Makes a memory context below the current one.
+pub(super) fn new_context(name: &'static CStr) -> pg_sys::MemoryContext {
+    // SAFETY: the name outlives the context.
+    unsafe {
+        pg_sys::AllocSetContextCreateInternal(
+            pg_sys::CurrentMemoryContext,
+            name.as_ptr(),
+            pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
+            pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
+            pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize,
+        )
     }
 }
 
@@ -135,13 +143,7 @@ impl RowTexts {
             let column = (*(*index.relation()).rd_index).indkey.values.as_slice(1)[0];
             let routine = (*table).rd_tableam;
             let Some(begin) = (*routine).index_fetch_begin.filter(|_| column > 0) else { return Ok(None) };
-            let memory = pg_sys::AllocSetContextCreateInternal(
-                pg_sys::CurrentMemoryContext,
-                c"neardup texts of rows".as_ptr(),
-                pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
-                pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
-                pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize,
-            );
+            let memory = new_context(c"neardup texts of rows");
             let slot = pg_sys::table_slot_create(table, std::ptr::null_mut());
             let fetch = catch(|| begin(table))?;
             let heap = Heap::default();

@@ -58,8 +58,7 @@ pub(crate) unsafe extern "C-unwind" fn bulk_delete(
 /// Flags dead rows. Returns the number of live rows and the number of rows that it flagged.
 fn mark(index: OpenIndex, is_dead: &mut dyn FnMut(HeapRow) -> bool) -> [u64; 2] {
     let maintenance = Maintenance::begin(index);
-    let directory = Directory::read(index);
-    let keys = ClassKeys::open(index, &directory.meta);
+    let (directory, keys) = ClassKeys::read(index);
     let (mut alive, mut marked) = (0, 0);
     let mut pages = PendingPages::all(index, &directory.meta);
     while let Some([living, _, flagged]) = sure(index, pages.mark_next(&mut *is_dead)) {

@@ -17,7 +17,7 @@ use super::value_lists;
 use super::values::{ColumnValue, StoredValue};
 use crate::pg::index::layout::format::{Meta, Pieces, SegmentLayout, StoredFamily};
 use crate::pg::index::layout::items::{HeapRow, Item, Tid, number};
-use crate::pg::index::layout::meta::unlike;
+use crate::pg::index::layout::meta::{Directory, unlike};
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
@@ -56,6 +56,13 @@ impl ClassKeys {
             _ if class.has_sketches() => sketches::choose(index, class),
             _ => Ok(Meta { class: class as u8, ..Meta::default() }),
         }
+    }
+
+    /// Reads the directory of an existing index, and returns it with the keys.
+    pub(crate) fn read(index: OpenIndex) -> (Directory, Self) {
+        let directory = Directory::read(index);
+        let keys = Self::open(index, &directory.meta);
+        (directory, keys)
     }
 
     /// Returns the keys of an existing index.
@@ -182,7 +189,7 @@ impl ClassKeys {
     pub(crate) fn tells_all(&self, target: &Target) -> bool {
         match target {
             Target::Sketch(_) => self.has_single_values(),
-            Target::Empty | Target::Ball(_) => true,
+            Target::Ball(_) => true,
             Target::Unlike => false,
         }
     }

@@ -85,10 +85,9 @@ impl GramProbe {
 pub(crate) enum Target {
     /// A sketch that was made with the settings of the index.
     Sketch(Vec<u8>),
-    /// The sketch of an empty document. Every row has the greatest distance from it.
-    Empty,
     /// The middle of a ball that the index serves, by the probe that finds the rows in the ball. A
-    /// row outside the ball is infinitely far from it.
+    /// row outside the ball is infinitely far from it. From the sketch of an empty document every
+    /// row has the greatest distance: no row is in its ball.
     Ball(Box<Probe>),
     /// A target with which values of the index cannot be compared, or can be compared only by data
     /// that the index does not keep. The server must compute the distance with the operator.

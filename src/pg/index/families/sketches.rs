@@ -197,7 +197,7 @@ impl SketchKeys {
         if !self.header.is_like(header) {
             Target::Unlike
         } else if header.is_empty() {
-            Target::Empty
+            Target::Ball(Box::new(Probe::Nothing))
         } else {
             Target::Sketch(sketch.to_vec())
         }
