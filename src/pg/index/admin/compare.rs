@@ -3,7 +3,7 @@
 
 use pgrx::{PgSqlErrorCode, pg_sys};
 
-use crate::pg::index::am::table::{Scanned, ScannedRows, scan_table};
+use crate::pg::index::am::table::{ScannedRows, scan_table};
 use crate::pg::index::am::user_index::UserIndex;
 use crate::pg::index::families::keys::ClassKeys;
 use crate::pg::index::families::values::Posted;
@@ -79,8 +79,8 @@ pub(super) fn compare(
         let scan = pg_sys::table_beginscan_strat(table, snapshot.0, 0, std::ptr::null_mut(), true, true);
         let info = pg_sys::BuildIndexInfo(index.relation());
         (*info).ii_Concurrent = true;
-        let (tables, rows) = ([table, index.relation()], ScannedRows::Begun(scan));
-        scan_table(Scanned { tables, info, progress: false, rows }, |tid, value| {
+        let rows = ScannedRows::Begun(scan);
+        scan_table([table, index.relation()], info, rows, |tid, value| {
             let (row, bytes) = keys.keep(tid, value)?;
             let marks = RowMarks::new(keys, &Item { row, bytes: &bytes }, &mut posted);
             let is_split = marks.split.is_some_and(|mark| filter.has(tid, mark));

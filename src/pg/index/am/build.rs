@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char};
 use pgrx::{PgBox, PgSqlErrorCode, pg_sys};
 
 use super::placeholder_ball::refuse_useless;
-use super::table::{Scanned, ScannedRows, scan_table};
+use super::table::{ScannedRows, scan_table};
 use crate::pg::index::families::keys::ClassKeys;
 use crate::pg::index::families::sets::keys::{SetKeys, Settled};
 use crate::pg::index::families::values::{ColumnValue, StoredValue, WaitingTexts};
@@ -181,8 +181,8 @@ unsafe fn build_index(
     }
     // SAFETY: the caller's promise; an index of ours has one column.
     let heap_rows = unsafe {
-        let rows = Scanned { tables: [heap, index.relation()], info, progress: true, rows: ScannedRows::All };
-        scan_table(rows, |tid, value| build.add(tid, value))?
+        let tables = [heap, index.relation()];
+        scan_table(tables, info, ScannedRows::All, |tid, value| build.add(tid, value))?
     };
     build.add_texts()?;
     build.close()?;
@@ -252,9 +252,7 @@ unsafe fn settle(
         // Page numbers have 32 bits.
         let rows = ScannedRows::Pages(first as u32, count as u32);
         // SAFETY: the caller's promise.
-        unsafe {
-            scan_table(Scanned { tables: [heap, index.relation()], info, progress: false, rows }, add)?;
-        }
+        unsafe { scan_table([heap, index.relation()], info, rows, add)? };
     }
     if cut == 0 {
         return Ok(None);

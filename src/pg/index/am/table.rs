@@ -14,21 +14,9 @@ use crate::pg::server::error::{Result, catch};
 use crate::pg::server::guard::guard;
 use neardup_core::features::normalization::Normalization;
 
-/// A scan of a table for an index on it.
-pub(crate) struct Scanned {
-    /// The table and the index, which are open.
-    pub tables: [pg_sys::Relation; 2],
-    /// The server's description of the index.
-    pub info: *mut pg_sys::IndexInfo,
-    /// Set if the scan reports its progress.
-    pub progress: bool,
-    /// Which rows are scanned.
-    pub rows: ScannedRows,
-}
-
-/// The rows of a scan.
+/// The rows of a scan of a table for an index on it.
 pub(crate) enum ScannedRows {
-    /// Those of all pages.
+    /// Those of all pages. The scan reports its progress.
     All,
     /// Those of a range of pages: the first one, and their number.
     Pages(u32, u32),
@@ -48,14 +36,17 @@ struct RowsOfScan<F> {
 /// the index call functions of users, and the errors of these functions must arrive complete.
 ///
 /// # Safety
-/// The relations are an open table and an index of one column on it, which the description is of.
+/// The relations are an open table and an index of one column on it, which `info` describes.
 pub(crate) unsafe fn scan_table<F: FnMut(Tid, Option<Datum>) -> Result<()>>(
-    Scanned { tables: [table, index], info, progress, rows }: Scanned,
+    [table, index]: [pg_sys::Relation; 2],
+    info: *mut pg_sys::IndexInfo,
+    rows: ScannedRows,
     each: F,
 ) -> Result<f64> {
     let memory = PgMemoryContexts::new("neardup row of a scan for an index");
     let mut state = RowsOfScan { each, memory: memory.value() };
     // Scans of the same table may be synchronized with each other, except scans of a range.
+    let progress = matches!(rows, ScannedRows::All);
     let (join, first, count, scan) = match rows {
         ScannedRows::All => (true, 0, pg_sys::InvalidBlockNumber, std::ptr::null_mut()),
         ScannedRows::Pages(first, count) => (false, first, count, std::ptr::null_mut()),

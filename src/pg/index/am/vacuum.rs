@@ -61,7 +61,7 @@ fn mark(index: OpenIndex, is_dead: &mut dyn FnMut(HeapRow) -> bool) -> [u64; 2] 
     let (directory, keys) = ClassKeys::read(index);
     let (mut alive, mut marked) = (0, 0);
     let mut pages = PendingPages::all(index, &directory.meta);
-    while let Some([living, _, flagged]) = sure(index, pages.mark_next(&mut *is_dead)) {
+    while let Some([living, flagged]) = sure(index, pages.mark_next(&mut *is_dead)) {
         alive += living;
         marked += flagged;
     }
