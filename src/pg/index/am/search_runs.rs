@@ -7,7 +7,7 @@ use roaring::RoaringBitmap;
 
 use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::pages::buffer::Looked;
-use crate::pg::index::storage::list_reader::{ClassRows, PartReader};
+use crate::pg::index::storage::list_reader::{GlancedLists, PartReader};
 use crate::pg::index::storage::segment::{COLLECTING, Segment};
 use crate::pg::server::error::or_raise;
 use neardup_core::joins::search::runs::cover::{QueryAnchors, QueryRuns};
@@ -31,7 +31,7 @@ pub(super) fn search_runs(
     anchors: &QueryAnchors,
     mut visit: impl FnMut(u32, HeapRow, &[u8]),
 ) -> Looked<()> {
-    let mut counted: Vec<Vec<AnchorList>> = Vec::new();
+    let mut counted: Vec<Vec<GlancedLists>> = Vec::new();
     let mut kept = 0;
     for segment in segments {
         let mut lists = Vec::new();
@@ -39,7 +39,7 @@ pub(super) fn search_runs(
             pgrx::check_for_interrupts!();
             let (first, last, _) = classes(segment, hash);
             let list = PartReader::glance(segment, first, last, if kept < KEPT_IN_ALL { KEPT } else { 0 })?;
-            kept += list.1.as_ref().map_or(0, |few| few.len() as u64);
+            kept += list.few.as_ref().map_or(0, |few| few.len() as u64);
             or_raise(memory::push(&mut lists, list, COLLECTING));
         }
         or_raise(memory::push(&mut counted, lists, COLLECTING));
@@ -49,7 +49,7 @@ pub(super) fn search_runs(
     let numbers: Vec<usize> = anchors.signatures.iter().map(number).collect();
     let mut costs = Vec::new();
     for &n in &numbers {
-        let sum = counted.iter().map(|lists| lists[n].0).sum();
+        let sum = counted.iter().map(|lists| lists[n].rows).sum();
         or_raise(memory::push(&mut costs, sum, COLLECTING));
     }
     let Some(mut followed) = or_raise(anchors.cheapest(&costs)) else { return Ok(()) };
@@ -72,18 +72,14 @@ pub(super) fn search_runs(
     Ok(())
 }
 
-/// The list of an anchor after a first look: the number of its rows, of which each counts once for
-/// each of its signatures with this anchor, and if they were kept, the rows with their classes.
-type AnchorList = (u64, Option<ClassRows>);
-
 /// The lists of the anchors of a query in a segment.
 struct AnchorLists<'a> {
     segment: &'a Segment,
     anchors: &'a QueryAnchors,
     /// For each anchor, the number of its hash.
     numbers: &'a [usize],
-    /// For each hash, its list.
-    counted: &'a [AnchorList],
+    /// For each hash, its lists. A row counts once for each of its signatures with this anchor.
+    counted: &'a [GlancedLists],
     /// The lists that were read, by the number of the anchor: for each value of [`common_sides`],
     /// the rows that have these sides of the anchor in common with the query.
     read: BTreeMap<usize, [RoaringBitmap; 4]>,
@@ -97,7 +93,7 @@ impl AnchorLists<'_> {
         for runs in all {
             // What only earlier runs have is not needed any more.
             self.read = self.read.split_off(&runs.anchors.start);
-            let rows = |n: usize| self.counted[self.numbers[n]].0;
+            let rows = |n: usize| self.counted[self.numbers[n]].rows;
             order.clear();
             or_raise(memory::reserve(&mut order, runs.anchors.len(), COLLECTING));
             order.extend(runs.anchors.clone());
@@ -108,7 +104,7 @@ impl AnchorLists<'_> {
             let mut rest: Option<RoaringBitmap> = None;
             for &n in &order {
                 let left = rest.as_ref().map_or(u64::MAX, RoaringBitmap::len);
-                if left == 0 || self.counted[self.numbers[n]].0 / ROWS_A_TEXT > left {
+                if left == 0 || self.counted[self.numbers[n]].rows / ROWS_A_TEXT > left {
                     break;
                 }
                 let rows = self.rows(n, self.anchors.accepted(runs, n))?;
@@ -153,7 +149,7 @@ impl AnchorLists<'_> {
                     let sorted = RoaringBitmap::from_sorted_iter(rows.iter().copied());
                     lists[common_sides(sought, signature)] |= sorted.unwrap_or_default();
                 };
-                match &self.counted[self.numbers[n]].1 {
+                match &self.counted[self.numbers[n]].few {
                     Some(few) => {
                         let (.., after) = classes(self.segment, sought);
                         for &(class, row) in few {

@@ -17,7 +17,7 @@ use crate::pg::index::families::options::StorageOptions;
 use crate::pg::index::families::value_lists::{BITS, signatures};
 use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::pages::buffer::{Looked, OpenIndex};
-use crate::pg::index::storage::list_reader::{ClassRows, PartReader};
+use crate::pg::index::storage::list_reader::{GlancedLists, PartReader};
 use crate::pg::index::storage::segment::{COLLECTING, Segment};
 use crate::pg::server::error::or_raise;
 use neardup_core::memory;
@@ -91,14 +91,11 @@ pub(super) fn search_values(
     })
 }
 
-/// The number of the rows of a list in a segment, and the rows if they are few.
-type ValueList = (u64, Option<ClassRows>);
-
 /// The lists of a target's values.
 struct ValueLists {
     classes: Vec<u64>,
     /// For each segment, the lists of the values that were looked at, which are the first ones.
-    lists: Vec<Vec<ValueList>>,
+    lists: Vec<Vec<GlancedLists>>,
     /// For each of these values, the number of rows that have it.
     sums: Vec<u64>,
     /// The greatest number of rows of a list that is searched.
@@ -132,7 +129,7 @@ impl ValueLists {
         let limit = limit.unwrap_or(u64::MAX);
         let mut short = 0;
         let mut sums: Vec<u64> = Vec::new();
-        let mut lists: Vec<Vec<ValueList>> = segments.iter().map(|_| Vec::new()).collect();
+        let mut lists: Vec<Vec<GlancedLists>> = segments.iter().map(|_| Vec::new()).collect();
         for &class in &classes {
             if short >= enough {
                 break;
@@ -141,7 +138,7 @@ impl ValueLists {
             for (segment, lists) in segments.iter().zip(&mut lists) {
                 pgrx::check_for_interrupts!();
                 let list = PartReader::glance(segment, class, class, KEPT)?;
-                sum += list.0;
+                sum += list.rows;
                 or_raise(memory::push(lists, list, COLLECTING));
             }
             sums.push(sum);
@@ -159,7 +156,7 @@ impl ValueLists {
         position: usize,
         few: &mut Vec<u32>,
     ) -> Looked<Option<PartReader<'a>>> {
-        let Some(kept) = &self.lists[n][position].1 else {
+        let Some(kept) = &self.lists[n][position].few else {
             return PartReader::list_of(segment, self.classes[position]);
         };
         or_raise(memory::reserve(few, kept.len(), COLLECTING));

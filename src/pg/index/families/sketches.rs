@@ -32,13 +32,7 @@ use neardup_core::text;
 pub(super) struct SketchKeys {
     class: OperatorClass,
     bands: Bands,
-    /// The number of values or bits of a sketch.
-    width: u32,
-    threshold: f64,
-    distance: u32,
-    /// The number of bytes of a sketch.
-    payload: usize,
-    has_lists: bool,
+    meta: Meta,
     /// The header of every sketch. Only raw bits, which were made elsewhere, may have another one.
     header: ClassHeader,
 }
@@ -144,10 +138,9 @@ pub(super) fn choose(index: OpenIndex, class: OperatorClass) -> Result<Meta> {
 impl SketchKeys {
     /// Returns the keys of an index, or None if its metapage contradicts itself.
     pub(super) fn from_meta(class: OperatorClass, meta: &Meta) -> Option<Self> {
-        let Meta { hash_version, text_version, width, threshold, distance, .. } = *meta;
+        let Meta { hash_version, text_version, width, .. } = *meta;
         let (source, empty, k) = (SketchSource::from_byte(meta.tokenizer)?, false, meta.k as u16);
         let bands = Bands::new(width as u16, meta.bands.saturating_sub(1));
-        let has_lists = meta.family == StoredFamily::Values as u8;
         let (header, size, payload) = if class == OperatorClass::Simhash {
             let header = SimhashHeader { hash_version, text_version, source, empty, k, bits: width as u16 };
             (ClassHeader::Simhash(header), check_bits(width.into()), width.div_ceil(8))
@@ -160,17 +153,21 @@ impl SketchKeys {
             && (1..=LARGEST_PAYLOAD).contains(&(payload as usize))
             && payload == meta.payload
             && bands.count() == meta.bands as usize
-            && (!has_lists || meta.bands == width)
+            && (meta.family == StoredFamily::Pairs as u8 || meta.bands == width)
             && FeatureSpec::check_shingle("k", meta.k.into()).is_ok();
-        let payload = payload as usize;
-        right.then_some(Self { class, bands, width, threshold, distance, payload, has_lists, header })
+        right.then_some(Self { class, bands, meta: *meta, header })
+    }
+
+    /// Reports whether segments have a list for each value of the sketches.
+    fn has_lists(&self) -> bool {
+        self.meta.family == StoredFamily::Values as u8
     }
 
     fn signatures(&self, sketch: &[u8], signatures: &mut Vec<u64>) {
         signatures.clear();
         let push = |signature| signatures.push(signature);
         match self.header {
-            ClassHeader::Minhash(_) if self.has_lists => value_lists::signatures(sketch, push),
+            ClassHeader::Minhash(_) if self.has_lists() => value_lists::signatures(sketch, push),
             ClassHeader::Minhash(header) => self.bands.of_minhash(&Minhash { header, values: sketch }, push),
             ClassHeader::Simhash(header) => self.bands.of_simhash(&Simhash { header, bits: sketch }, push),
         }
@@ -206,11 +203,11 @@ impl SketchKeys {
 
 impl Family for SketchKeys {
     fn describe(&self) -> String {
-        let Self { threshold, distance, header, .. } = self;
+        let Self { meta: Meta { threshold, distance, .. }, header, .. } = self;
         let (name, header_text, bands) = (self.class.name(), header.describe(), self.bands.count());
         let found = match header {
             ClassHeader::Simhash(_) => format!("distance {distance}, {bands} blocks"),
-            ClassHeader::Minhash(_) if self.has_lists => format!("every threshold, {bands} lists"),
+            ClassHeader::Minhash(_) if self.has_lists() => format!("every threshold, {bands} lists"),
             ClassHeader::Minhash(_) => format!("threshold {threshold}, {bands} bands"),
         };
         format!("{name}: {header_text}; {found}")
@@ -232,7 +229,7 @@ impl Family for SketchKeys {
     }
 
     fn is_item(&self, _row: HeapRow, bytes: &[u8]) -> bool {
-        bytes.len() == self.payload
+        bytes.len() == self.meta.payload as usize
     }
 
     fn post(&self, item: &Item<'_>, posted: &mut Posted) -> error::Result<HeapRow> {
@@ -256,7 +253,7 @@ impl Family for SketchKeys {
             }
             ClassHeader::Minhash(_) => {
                 let MinhashBall { middle, least_agreeing, .. } = MinhashBall::parse(bytes)?;
-                let most = self.width.saturating_sub(least_agreeing);
+                let most = self.meta.width.saturating_sub(least_agreeing);
                 (ClassHeader::Minhash(middle.header), middle.values, most)
             }
         };
@@ -273,8 +270,8 @@ impl Family for SketchKeys {
         /// The number of bands in the first probe.
         const FEW: u32 = 32;
         let Target::Sketch(_) = target else { return Vec::new() };
-        let (values, bands) = (self.width, self.bands.count() as u32);
-        let mosts: Vec<u32> = if self.has_lists {
+        let (values, bands) = (self.meta.width, self.bands.count() as u32);
+        let mosts: Vec<u32> = if self.has_lists() {
             // Each of the later probes finds the rows with half as many values in common.
             let agreeing = (1..).map(|n| values >> n).take_while(|&agreeing| agreeing > 0);
             [values / 4].into_iter().chain(agreeing.map(|agreeing| values - agreeing)).collect()
@@ -288,18 +285,20 @@ impl Family for SketchKeys {
     fn difference(&self, target: &[u8], sketch: &[u8]) -> u32 {
         match self.header {
             ClassHeader::Simhash(_) => simhash::hamming(target, sketch),
-            ClassHeader::Minhash(_) => self.width - minhash::agreeing(target, sketch),
+            ClassHeader::Minhash(_) => self.meta.width - minhash::agreeing(target, sketch),
         }
     }
 
     fn distance(&self, difference: u32) -> f64 {
         match self.header {
             ClassHeader::Simhash(_) => difference.into(),
-            ClassHeader::Minhash(_) => minhash::distance(self.width - difference, self.width as u16),
+            ClassHeader::Minhash(_) => {
+                minhash::distance(self.meta.width - difference, self.meta.width as u16)
+            }
         }
     }
 
     fn farthest(&self) -> u32 {
-        self.width
+        self.meta.width
     }
 }

@@ -28,8 +28,13 @@ struct PieceHead {
     single: Option<u32>,
 }
 
-/// Rows with the classes of their lists.
-pub(crate) type ClassRows = Vec<(u64, u32)>;
+/// What a first look at some lists tells.
+pub(crate) struct GlancedLists {
+    /// The number of their rows.
+    pub rows: u64,
+    /// The classes of the lists and the rows, if these are few.
+    pub few: Option<Vec<(u64, u32)>>,
+}
 
 /// Iterates over the pieces of a part.
 pub(crate) struct PartReader<'a, S = Segment> {
@@ -105,14 +110,9 @@ impl<'a, S: ListSource> PartReader<'a, S> {
         Ok(Some(part))
     }
 
-    /// Looks at the lists of the classes from `first` to `last`, which are in one part. Returns the
-    /// number of their rows, and these with their classes if there are at most `most`.
-    pub(crate) fn glance(
-        source: &'a S,
-        first: u64,
-        last: u64,
-        most: u64,
-    ) -> Looked<(u64, Option<ClassRows>)> {
+    /// Looks at the lists of the classes from `first` to `last`, which are in one part. At most
+    /// `most` rows are few.
+    pub(crate) fn glance(source: &'a S, first: u64, last: u64, most: u64) -> Looked<GlancedLists> {
         let mut part = Self::of_class(source, first)?;
         part.skip_to(first)?;
         let (mut all, mut few, mut rows) = (0, Vec::new(), Vec::new());
@@ -125,7 +125,7 @@ impl<'a, S: ListSource> PartReader<'a, S> {
             }
             few.extend(rows.iter().map(|&row| (class, row)));
         }
-        Ok((all, (all <= most).then_some(few)))
+        Ok(GlancedLists { rows: all, few: (all <= most).then_some(few) })
     }
 
     /// Opens the list of the rows that hold a part of a split set.
