@@ -170,20 +170,23 @@ impl PairCursor<'_> {
     }
 }
 
+/// A method of [`SegmentCursor`] that reads something of the next signature.
+type ReadNext<'a, T> = fn(&mut SegmentCursor<'a>) -> Looked<Option<(u64, T)>>;
+
 /// Iterates over the signatures of several segments, in ascending order.
 pub(crate) struct MergedCursor<'a, T> {
     cursors: Vec<SegmentCursor<'a>>,
-    read: fn(&mut SegmentCursor<'a>) -> Looked<Option<(u64, T)>>,
+    read: ReadNext<'a, T>,
     /// The next signature of each segment, and what was read of it.
     heads: BinaryHeap<Reverse<(u64, usize)>>,
     waiting: Vec<Option<T>>,
 }
 
 impl<'a, T> MergedCursor<'a, T> {
-    /// Starts at the first signature. `read` is a method of [`SegmentCursor`].
+    /// Starts at the first signature.
     pub(crate) fn new(
         segments: impl IntoIterator<Item = &'a Segment>,
-        read: fn(&mut SegmentCursor<'a>) -> Looked<Option<(u64, T)>>,
+        read: ReadNext<'a, T>,
     ) -> Looked<Self> {
         let cursors: Vec<_> = segments.into_iter().map(SegmentCursor::new).collect();
         let mut merged = Self { cursors, read, heads: BinaryHeap::new(), waiting: Vec::new() };
