@@ -5,25 +5,23 @@ use pgrx::pg_sys;
 use roaring::RoaringTreemap;
 
 use super::compare::{BloomFilter, RowMarks, Snapshot, compare};
-use super::shards;
 use crate::pg::index::am::search::undisturbed;
-use crate::pg::index::am::user_index::{UserIndex, on_index};
-use crate::pg::index::layout::format::{Descriptor, NONE};
-use crate::pg::index::layout::items::HeapRow;
+use crate::pg::index::am::user_index::{UserIndex, on_index, refuse_spread};
+use crate::pg::index::families::keys::ClassKeys;
+use crate::pg::index::families::values::Posted;
+use crate::pg::index::layout::format::{Descriptor, List, NONE, Pieces};
+use crate::pg::index::layout::items::{HeapRow, Item};
 use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::opclass::grams::GramKeys;
-use crate::pg::index::opclass::keys::ClassKeys;
-use crate::pg::index::opclass::posted::Posted;
-use crate::pg::index::opclass::sets::item::Outline;
 use crate::pg::index::pages::buffer::{Looked, Moved, OpenIndex};
 use crate::pg::index::storage::cursor::SegmentCursor;
+use crate::pg::index::storage::list_reader::PartReader;
 use crate::pg::index::storage::maintenance::Maintenance;
 use crate::pg::index::storage::order;
 use crate::pg::index::storage::pending::{self, PendingPages};
 use crate::pg::index::storage::segment::Segment;
 use crate::pg::index::storage::sort::place_of_size;
 use crate::pg::server::call::sql_function;
-use crate::pg::server::error::Result;
+use crate::pg::server::error::{Result, or_raise};
 use neardup_core::hash;
 
 sql_function! {
@@ -31,7 +29,7 @@ sql_function! {
     neardup_signature_index_check, pg_finfo_neardup_signature_index_check, within Maintenance, |call| {
         let heap = call.need::<bool>(1, "heapallindexed")?;
         on_index(call, pg_sys::AccessShareLock, |opened| {
-            shards::refuse(&opened, if heap { "signature_index_check(c.oid, true)" } else { "signature_index_check(c.oid)" }, "count(*)")?;
+            refuse_spread(&opened, if heap { "signature_index_check(c.oid, true)" } else { "signature_index_check(c.oid)" }, "count(*)")?;
             if heap {
                 opened.check_code("signature_index_check('…', true)")?;
             }
@@ -66,7 +64,7 @@ fn check(opened: UserIndex, heap: bool) -> Result<()> {
         return Err(error.into());
     }
     match (snapshot, seen.filter, seen.keys) {
-        (Some(snapshot), Some(filter), Some(keys)) => compare(opened, keys, snapshot, filter),
+        (Some(snapshot), Some(filter), Some(keys)) => compare(opened, &keys, snapshot, &filter),
         _ => Ok(()),
     }
 }
@@ -81,8 +79,7 @@ struct CheckedData {
 
 /// Checks every page.
 fn look(index: OpenIndex, seen: &mut CheckedData) -> Looked<()> {
-    let directory = Directory::read(index);
-    let keys = ClassKeys::open(index, &directory.meta);
+    let (directory, keys) = ClassKeys::read(index);
     look_at_pending(index, &directory, &keys, seen)?;
     // On a standby, pending rows may have moved to a segment by now.
     let directory = Directory::read(index);
@@ -99,7 +96,7 @@ fn look(index: OpenIndex, seen: &mut CheckedData) -> Looked<()> {
     for &about in &directory.segments {
         look_at_segment(&Segment::open(bulk, about, keys.layout())?, &keys, seen)?;
     }
-    if directory.meta.order != NONE && keys.sets.is_some() {
+    if directory.meta.order != NONE && keys.sets().is_some() {
         // This reads the order of tokens from the index and not from the copy in the backend's
         // cache.
         order::read(index, &directory.meta);
@@ -175,12 +172,12 @@ fn pair(signature: u64, row: u32) -> u64 {
 fn look_at_rows(segment: &Segment, keys: &ClassKeys, seen: &mut CheckedData) -> Looked<RowPages> {
     let (index, about) = (segment.index, segment.about);
     let wrong = |what: &str| -> ! { index.corrupted(about.root, &format!("segment {}: {what}", about.id)) };
-    let (is_of_sets, is_of_grams) = (keys.sets.is_some(), keys.grams.is_some());
+    let (mut posted, has_sketches) = (Posted::default(), keys.class.has_sketches());
     let mut by_rows = 0_u64;
-    let mut signatures = Vec::new();
     let mut rows: Vec<HeapRow> = Vec::new();
     let (mut nulls, mut continued) = (0, 0);
-    let keep_rows = (keys.payload() == 0 || is_of_sets || is_of_grams) && seen.filter.is_some();
+    let keep_rows = !has_sketches && seen.filter.is_some();
+    let by_groups = keys.layout().pieces == Pieces::Grouped;
     let (mut split, mut place) = (Vec::new(), 0);
     for n in 0..about.row_pages {
         let (first, contents) = segment.row_page(n)?;
@@ -195,20 +192,16 @@ fn look_at_rows(segment: &Segment, keys: &ClassKeys, seen: &mut CheckedData) -> 
             if row.has(HeapRow::SPLIT) {
                 split.push(number);
             }
-            if row.has(HeapRow::WHOLE) || is_of_sets && !Outline::read(sketch).is_of(row) {
-                wrong("a row has a bitmap that no set of its size has");
+            if let Some(fault) = keys.fault(row, sketch) {
+                wrong(fault);
             }
-            if is_of_grams && !GramKeys::is_head_of(row, sketch) {
-                wrong("a row has a size or a start that no string of its kind has");
-            }
-            if is_of_grams && std::mem::replace(&mut place, place_of_size(sketch)) > place {
+            if by_groups && std::mem::replace(&mut place, place_of_size(sketch)) > place {
                 wrong("rows are not in the order of their groups");
             }
-            if keys.class.has_sketches() {
-                keys.signatures_of(row, sketch, &mut signatures);
-                by_rows = signatures
-                    .iter()
-                    .fold(by_rows, |sum, &signature| sum.wrapping_add(pair(signature, number)));
+            if has_sketches {
+                or_raise(keys.post(&Item { row, bytes: sketch }, &mut posted));
+                let sums = posted.signatures.iter().map(|&signature| pair(signature, number));
+                by_rows = sums.fold(by_rows, u64::wrapping_add);
             }
             if row.has(HeapRow::DEAD) {
                 continue;
@@ -240,10 +233,10 @@ fn look_at_segment(segment: &Segment, keys: &ClassKeys, seen: &mut CheckedData) 
             count += 1;
             (rows_of, previous) = (0, None);
         }
-        rows_of += found.len();
-        postings += found.len();
+        rows_of += found.count();
+        postings += found.count();
         longest = longest.max(rows_of);
-        found.each(|row| {
+        segment.each_row(&found, |row| {
             if previous.replace(row).is_some_and(|previous| previous >= row) {
                 wrong("rows of a signature are not in order");
             }
@@ -251,7 +244,7 @@ fn look_at_segment(segment: &Segment, keys: &ClassKeys, seen: &mut CheckedData) 
             if let (Some(filter), Some(row)) = (&mut seen.filter, rows.get(row as usize)) {
                 filter.add(row.tid(), signature);
             }
-        });
+        })?;
     }
     let Descriptor { signatures, postings: all, longest: most, .. } = about;
     if (count, postings, longest) != (signatures, all, most.into()) {
@@ -261,7 +254,32 @@ fn look_at_segment(segment: &Segment, keys: &ClassKeys, seen: &mut CheckedData) 
         wrong("signatures are not those of the sketches");
     }
     if keys.layout().class_bits.is_some() {
-        return segment.check_parts(&split);
+        return check_parts(segment, &split, |what| wrong(what));
     }
     segment.check_fences()
+}
+
+/// Fails if the parts of the lists are not contiguous, or if the rows that are listed as holding a
+/// part of a split set are not those in `split`.
+fn check_parts(segment: &Segment, split: &[u32], wrong: impl Fn(&str)) -> Looked<()> {
+    let mut at = 0;
+    for n in 0..segment.about.lists {
+        pgrx::check_for_interrupts!();
+        let List { offset, length, .. } = segment.entry(n)?;
+        if offset != at {
+            wrong("parts of lists do not follow one another");
+        }
+        at += u64::from(length);
+    }
+    if at != segment.about.list_bytes {
+        wrong("lists have another length than the directory says");
+    }
+    let (mut part, mut rows, mut all) = (PartReader::of_split(segment)?, Vec::new(), Vec::new());
+    while part.next(&mut rows)?.is_some() {
+        all.append(&mut rows);
+    }
+    if all != split {
+        wrong("rows of long documents are not those that are listed");
+    }
+    Ok(())
 }

@@ -1,21 +1,17 @@
 //! Checks that an index has every row of its table: the marks by which a check remembers what an
 //! index stores for a row, and a Bloom filter of the pairs of row and signature in it.
 
-use std::ffi::c_void;
+use pgrx::{PgSqlErrorCode, pg_sys};
 
-use pgrx::{PgMemoryContexts, PgSqlErrorCode, pg_sys};
-
-use crate::pg::index::am::table::{row_of_scan, scan_table};
+use crate::pg::index::am::table::{ScannedRows, scan_table};
 use crate::pg::index::am::user_index::UserIndex;
+use crate::pg::index::families::keys::ClassKeys;
+use crate::pg::index::families::values::Posted;
 use crate::pg::index::layout::items::{HeapRow, Item};
 use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::opclass::keys::ClassKeys;
-use crate::pg::index::opclass::posted::Posted;
-use crate::pg::index::opclass::values::StoredValue;
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::index::storage::maintenance::budget;
 use crate::pg::server::error::{Result, SqlError, or_raise};
-use crate::pg::server::guard::guard;
 use neardup_core::{error, hash, memory};
 
 /// A registered snapshot of the transaction. After an error the server releases it.
@@ -68,85 +64,41 @@ unsafe fn made_by(tuple: pg_sys::HeapTuple) -> pg_sys::TransactionId {
     }
 }
 
-/// The state of the table scan that compares rows with the index.
-struct TableComparison {
-    index: OpenIndex,
-    keys: ClassKeys,
-    filter: BloomFilter,
-    posted: Posted,
-    memory: pg_sys::MemoryContext,
-}
-
 /// Checks that the index has every row that the snapshot shows. `keys` must be the keys with which
 /// `filter` was filled.
 pub(super) fn compare(
     UserIndex { index, table, .. }: UserIndex,
-    keys: ClassKeys,
+    keys: &ClassKeys,
     snapshot: Snapshot,
-    filter: BloomFilter,
+    filter: &BloomFilter,
 ) -> Result<()> {
-    let memory = PgMemoryContexts::new("neardup row of an index check");
-    let mut comparison =
-        TableComparison { index, keys, filter, posted: Posted::default(), memory: memory.value() };
+    let mut posted = Posted::default();
     // SAFETY: the table of an open index; CREATE INDEX CONCURRENTLY does the same to learn which
     // rows a snapshot shows.
     unsafe {
         let scan = pg_sys::table_beginscan_strat(table, snapshot.0, 0, std::ptr::null_mut(), true, true);
         let info = pg_sys::BuildIndexInfo(index.relation());
         (*info).ii_Concurrent = true;
-        let state: *mut c_void = (&raw mut comparison).cast();
-        scan_table([table, index.relation()], info, false, compare_row, state, scan, None)?;
+        let rows = ScannedRows::Begun(scan);
+        scan_table([table, index.relation()], info, rows, |tid, value| {
+            let (row, bytes) = keys.keep(tid, value)?;
+            let marks = RowMarks::new(keys, &Item { row, bytes: &bytes }, &mut posted);
+            let is_split = marks.split.is_some_and(|mark| filter.has(tid, mark));
+            if marks.row.is_none_or(|mark| is_split || filter.has(tid, mark))
+                && marks.signatures.iter().all(|&signature| filter.has(tid, signature))
+            {
+                return Ok(());
+            }
+            let (name, block, offset) = (index.name(), tid >> 16, tid & 0xffff);
+            Err(index.damaged(format!("row ({block},{offset}) of the table is missing in index \"{name}\"")))
+        })?;
     }
     snapshot.release();
     Ok(())
 }
 
-unsafe extern "C-unwind" fn compare_row(
-    _index: pg_sys::Relation,
-    address: pg_sys::ItemPointer,
-    values: *mut pg_sys::Datum,
-    nulls: *mut bool,
-    _alive: bool,
-    state: *mut c_void,
-) {
-    // SAFETY: this is the outermost frame; the server gives one value of the index's only column,
-    // the row's address, and our state.
-    unsafe {
-        guard(|| {
-            let comparison = &mut *state.cast::<TableComparison>();
-            row_of_scan(comparison.memory, address, values, nulls, |tid, value| comparison.row(tid, value))
-        });
-    }
-}
-
-impl TableComparison {
-    /// # Safety
-    /// `value` is of the type of the index's column.
-    unsafe fn row(&mut self, tid: u64, value: Option<pg_sys::Datum>) -> Result<()> {
-        let there = match value {
-            None => self.filter.has(tid, NULL),
-            Some(value) => {
-                // SAFETY: the caller's promise.
-                let StoredValue { flags, bytes } = unsafe { self.keys.keep(value)? };
-                let item = Item { row: HeapRow::new(tid, flags), bytes: &bytes };
-                let marks = RowMarks::new(&self.keys, &item, &mut self.posted);
-                let is_split = marks.split.is_some_and(|mark| self.filter.has(tid, mark));
-                marks.row.is_none_or(|mark| is_split || self.filter.has(tid, mark))
-                    && marks.signatures.iter().all(|&signature| self.filter.has(tid, signature))
-            }
-        };
-        if there {
-            return Ok(());
-        }
-        let (name, block, offset) = (self.index.name(), tid >> 16, tid & 0xffff);
-        let message = format!("row ({block},{offset}) of the table is missing in index \"{name}\"");
-        Err(SqlError::new(PgSqlErrorCode::ERRCODE_INDEX_CORRUPTED, message)
-            .hint(format!("Please REINDEX it: REINDEX INDEX {};", self.index.quoted())))
-    }
-}
-
 /// The mark of a row whose value is NULL. Such a row has no signatures.
-pub(super) const NULL: u64 = 0x6e75_6c6c;
+const NULL: u64 = 0x6e75_6c6c;
 
 /// A Bloom filter of pairs of row and signature.
 pub(super) struct BloomFilter {
@@ -212,15 +164,12 @@ impl<'a> RowMarks<'a> {
         if item.row.has(HeapRow::NULL) {
             return Self { row: Some(NULL), split: None, signatures: &posted.signatures };
         }
-        if let Some(sets) = keys.sets.as_ref().filter(|sets| sets.settled.is_none()) {
-            or_raise(sets.unsettled_marks(item, posted));
-            return Self { row: None, split: None, signatures: &posted.signatures };
-        }
         let row = or_raise(keys.post(item, posted));
-        if keys.class.has_sketches() {
+        let has_sketches = keys.class.has_sketches();
+        if has_sketches {
             posted.signatures.clear();
         }
-        let split = keys.sets.is_some().then(|| split(&posted.sketch));
+        let split = (!has_sketches).then(|| split(&posted.sketch));
         Self { row: Self::of_row(row, &posted.sketch), split, signatures: &posted.signatures }
     }
 

@@ -2,6 +2,4 @@
 
 pub(crate) mod check;
 mod compare;
-pub(crate) mod fits;
-mod shards;
 pub(crate) mod stats;

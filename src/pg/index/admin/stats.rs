@@ -1,21 +1,21 @@
-//! `signature_index_stats` and `signature_index_merge`.
+//! `signature_index_stats`, `signature_index_merge`, and `signature_index_fits`, which returns the
+//! reason why an index does not serve a ball, or NULL if it does.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use pgrx::{IntoDatum, PgSqlErrorCode, pg_sys};
 
-use super::shards;
 use crate::pg::index::am::search::undisturbed;
-use crate::pg::index::am::user_index::on_index;
+use crate::pg::index::am::user_index::{UserIndex, on_index, refuse_spread};
 use crate::pg::index::am::vacuum;
+use crate::pg::index::families::keys::ClassKeys;
+use crate::pg::index::families::options::StorageOptions;
 use crate::pg::index::layout::format::Descriptor;
 use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::opclass::keys::ClassKeys;
-use crate::pg::index::opclass::options::StorageOptions;
 use crate::pg::index::pages::buffer::{Looked, OpenIndex};
-use crate::pg::index::storage::cursor::SegmentCursor;
+use crate::pg::index::storage::cursor::{MergedCursor, SegmentCursor};
 use crate::pg::index::storage::maintenance::Maintenance;
 use crate::pg::index::storage::pending::{self, PendingPages};
 use crate::pg::index::storage::segment::Segment;
@@ -32,7 +32,7 @@ sql_function! {
                 "cannot merge an index during recovery").hint("Merge it on the primary; the standby follows."));
         }
         let segments = on_index(call, pg_sys::RowExclusiveLock, |opened| {
-            shards::refuse(&opened, "signature_index_merge(c.oid)", "s")?;
+            refuse_spread(&opened, "signature_index_merge(c.oid)", "s")?;
             let index = opened.index;
             let maintenance = Maintenance::begin(index);
             maintenance.flush(true)?;
@@ -58,8 +58,7 @@ struct IndexCounts {
 
 fn count(index: OpenIndex, counts: &mut IndexCounts) -> Looked<()> {
     *counts = IndexCounts::default();
-    let directory = Directory::read(index);
-    let keys = ClassKeys::open(index, &directory.meta);
+    let (directory, keys) = ClassKeys::read(index);
     let mut pages = PendingPages::all(index, &directory.meta);
     while let Some((block, contents)) = pages.next()? {
         for item in pending::items(index, block, &contents).filter(|item| !item.row.has(HeapRow::CONTINUED)) {
@@ -73,11 +72,7 @@ fn count(index: OpenIndex, counts: &mut IndexCounts) -> Looked<()> {
     let bulk = index.in_bulk();
     let segments = directory.segments.iter().map(|&about| Segment::open(bulk, about, keys.layout()));
     let segments: Vec<_> = segments.collect::<Looked<_>>()?;
-    let mut cursors: Vec<_> = segments.iter().map(SegmentCursor::new).collect();
-    let mut heads = BinaryHeap::new();
-    for (n, cursor) in cursors.iter_mut().enumerate() {
-        heads.extend(cursor.next_count()?.map(|(signature, rows)| Reverse((signature, n, rows))));
-    }
+    let mut merged = MergedCursor::new(&segments, SegmentCursor::next_count)?;
     let mut most: BinaryHeap<Reverse<(u64, u64)>> = BinaryHeap::new();
     let (mut current, mut total) = (0, 0);
     let mut close = |signature: u64, rows: u64| {
@@ -88,13 +83,12 @@ fn count(index: OpenIndex, counts: &mut IndexCounts) -> Looked<()> {
             }
         }
     };
-    while let Some(Reverse((signature, n, rows))) = heads.pop() {
+    while let Some((signature, _, rows)) = merged.next()? {
         if signature != current {
             close(current, total);
             (current, total) = (signature, 0);
         }
         total += rows;
-        heads.extend(cursors[n].next_count()?.map(|(signature, rows)| Reverse((signature, n, rows))));
     }
     close(current, total);
     counts.frequent = most.into_iter().map(|Reverse((rows, signature))| (signature, rows)).collect();
@@ -105,7 +99,7 @@ sql_function! {
     /// `signature_index_stats(regclass) → record`
     neardup_signature_index_stats, pg_finfo_neardup_signature_index_stats, within Maintenance, |call| {
         let values = on_index(call, pg_sys::AccessShareLock, |opened| {
-            shards::refuse(&opened, "signature_index_stats(c.oid)", "row_to_json(s)")?;
+            refuse_spread(&opened, "signature_index_stats(c.oid)", "row_to_json(s)")?;
             Ok(describe(opened.index, opened.shows_values()))
         })?;
         record(call, &COLUMNS, values)
@@ -132,8 +126,7 @@ const COLUMNS: [&str; 12] = [
 fn describe(index: OpenIndex, shows_values: bool) -> [Option<pg_sys::Datum>; COLUMNS.len()] {
     let mut counts = IndexCounts::default();
     undisturbed(index, || count(index, &mut counts));
-    let directory = Directory::read(index);
-    let keys = ClassKeys::open(index, &directory.meta);
+    let (directory, keys) = ClassKeys::read(index);
     let sum = |of: &dyn Fn(&Descriptor) -> u64| directory.segments.iter().map(of).sum::<u64>() as i64;
     let dead = sum(&|s| s.dead.into()) + counts.pending_dead;
     let limit = StorageOptions::read(index).stop_limit();
@@ -155,4 +148,21 @@ fn describe(index: OpenIndex, shows_values: bool) -> [Option<pg_sys::Datum>; COL
         frequent.iter().map(|&(rows, _)| rows as i64).collect::<Vec<i64>>().into_datum(),
         shows_values.then(|| stopped.map(signature).collect::<Vec<i64>>()).into_datum(),
     ]
+}
+
+sql_function! {
+    /// `signature_index_fits(regclass, text_ball) → text`
+    neardup_signature_index_fits, pg_finfo_neardup_signature_index_fits, |call| {
+        let ball = call.bytes(1).unwrap_or_default();
+        let why = on_index(call, pg_sys::AccessShareLock, |UserIndex { index, .. }| {
+            let (_, keys) = ClassKeys::read(index);
+            if !keys.class.has_balls() {
+                let message = format!("index \"{}\" is of class {}, which has no sets", index.name(), keys.class.name());
+                return Err(SqlError::new(PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE, message)
+                    .hint("Balls are served by text_set_ops, text_gram_ops, array_set_ops, tsvector_set_ops, text_ball_set_ops and text_ball_gram_ops."));
+            }
+            Ok(keys.unfit(ball))
+        })?;
+        Ok(call.give(why))
+    }
 }

@@ -1,32 +1,25 @@
 //! CREATE INDEX: takes rows in the order of the heap scan, sorts their signatures, and writes a
-//! segment.
+//! segment. An index of sets is settled first, by rows from all over the table. The choice of these
+//! depends on the table alone, so the same table gives the same index.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, c_char};
 
 use pgrx::{PgBox, PgSqlErrorCode, pg_sys};
 
-use super::sample;
-use super::table::{row_of_scan, scan_table};
-use super::useless::refuse_useless;
-use crate::pg::index::layout::format::Descriptor;
+use super::placeholder_ball::refuse_useless;
+use super::table::{ScannedRows, scan_table};
+use crate::pg::index::families::keys::ClassKeys;
+use crate::pg::index::families::sets::keys::{SetKeys, Settled};
+use crate::pg::index::families::values::{ColumnValue, StoredValue, WaitingTexts};
 use crate::pg::index::layout::items::{HeapRow, Item, SignaturePair};
 use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::opclass::keys::ClassKeys;
-use crate::pg::index::opclass::posted::Posted;
-use crate::pg::index::opclass::sets::Settled;
-use crate::pg::index::opclass::sets::keep::Cutter;
-use crate::pg::index::opclass::texts::WaitingTexts;
-use crate::pg::index::opclass::values::{StoredValue, text_of};
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::index::pages::record::Logging;
+use crate::pg::index::storage::flush::SegmentBuilder;
 use crate::pg::index::storage::maintenance::budget;
 use crate::pg::index::storage::order;
-use crate::pg::index::storage::sort::PairSorter;
-use crate::pg::index::storage::writer::SegmentWriter;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::guard::guard;
-use neardup_core::executor::Stop;
-use neardup_core::features::tokens::Document;
 use neardup_core::joins::search::sample::TokenSample;
 
 /// The phases after the server's own initialisation, which has number 1.
@@ -57,136 +50,87 @@ struct Build {
     index: OpenIndex,
     keys: ClassKeys,
     directory: Directory,
-    writer: SegmentWriter,
-    sorter: PairSorter,
+    segment: SegmentBuilder,
     texts: WaitingTexts,
-    posted: Posted,
     rows: u64,
-    memory: pg_sys::MemoryContext,
+    home: pg_sys::MemoryContext,
 }
 
 impl Build {
-    fn writer(index: OpenIndex, directory: &mut Directory, keys: &ClassKeys) -> SegmentWriter {
+    /// Starts a segment, whose temporary files belong to the context of the build, and not to that
+    /// of a row.
+    fn segment(
+        home: pg_sys::MemoryContext,
+        index: OpenIndex,
+        directory: &mut Directory,
+        keys: &ClassKeys,
+    ) -> SegmentBuilder {
         let id = directory.meta.next_id;
         directory.meta.next_id += 1;
-        SegmentWriter::new(index, Logging::AtEnd, id, keys.layout(), budget() / 8)
+        // SAFETY: a context that lives as long as the build; the one before is current again.
+        unsafe {
+            let before = pg_sys::MemoryContextSwitchTo(home);
+            let budgets = [budget() / 8, budget() / 4 * 3];
+            let segment = SegmentBuilder::new(index, Logging::AtEnd, id, keys, budgets);
+            pg_sys::MemoryContextSwitchTo(before);
+            segment
+        }
     }
 
     /// # Safety
     /// `value` is of the type of the index's column.
     unsafe fn add(&mut self, tid: u64, value: Option<pg_sys::Datum>) -> Result<()> {
         self.rows += 1;
-        self.settle()?;
-        let class = self.keys.class;
-        if class.has_lists() {
-            let ClassKeys { sets, grams, runs, .. } = &self.keys;
-            let form = runs.as_ref().and_then(|runs| runs.normalization);
-            // SAFETY: the caller's promise.
-            let document = |value| unsafe {
-                match (sets, grams) {
-                    (Some(sets), _) => sets.document(class, value),
-                    (None, Some(grams)) => grams.document(class, value),
-                    (None, None) => text_of(value, form).map(Document::Text),
-                }
-            };
-            self.texts.push(tid, value.map(document).transpose()?)?;
-            return if self.texts.are_enough() { self.add_texts() } else { Ok(()) };
+        // If nothing is settled yet, no row of the sample had tokens.
+        if let Some(sets) = self.keys.sets().filter(|sets| sets.settled.is_none()) {
+            let settled = Settled::from_sample(&sets.spec, TokenSample::new()?, None)?;
+            self.settle(&settled)?;
         }
         // SAFETY: the caller's promise.
-        let kept = value.map(|value| unsafe { self.keys.keep(value) }).transpose()?;
-        self.append(tid, kept)
+        match value.map(|value| unsafe { self.keys.read(value) }).transpose()? {
+            Some(ColumnValue::Kept(kept)) => return self.append(tid, &kept),
+            Some(ColumnValue::Document(document)) => self.texts.push(tid, Some(document))?,
+            // Rows come in the order of the heap.
+            None if self.texts.is_empty() => return self.append(tid, &StoredValue::null()),
+            None => self.texts.push(tid, None)?,
+        }
+        if self.texts.are_enough() { self.add_texts() } else { Ok(()) }
     }
 
-    /// Adds the rows whose texts are waiting.
+    /// Adds the rows that wait for their texts to be cut.
     fn add_texts(&mut self) -> Result<()> {
         let keys = &self.keys;
-        let kept = match (&keys.sets, &keys.runs, &keys.grams) {
-            (None, Some(runs), _) => self.texts.keep(|| runs.cutter())?,
-            (None, None, Some(grams)) => self.texts.keep(|| grams.cutter())?,
-            (Some(sets), ..) => {
-                let (spec, settled) = (&sets.spec, sets.settled.as_ref().expect("with the first row"));
-                let (order, words) = (&*settled.order, settled.words);
-                self.texts.keep(|| {
-                    let mut cutter = Cutter::new(spec, Some((order, words)));
-                    move |document: &Document, stop: &Stop| cutter.keep(document, stop)
-                })?
-            }
-            (None, None, None) => return Ok(()),
-        };
-        for (tid, kept) in kept {
-            self.append(tid, kept)?;
-        }
-        Ok(())
+        let kept = self.texts.keep(|| keys.cutter())?;
+        kept.iter().try_for_each(|(tid, kept)| self.append(*tid, kept))
     }
 
-    /// Settles an index of sets by an empty sample if it is not settled yet, because no row of the
-    /// sample had tokens.
-    fn settle(&mut self) -> Result<()> {
-        match &self.keys.sets {
-            Some(sets) if sets.settled.is_none() => {
-                let settled = Settled::from_sample(&sets.spec, TokenSample::new()?, None)?;
-                self.settle_by(&settled)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn settle_by(&mut self, settled: &Settled) -> Result<()> {
+    fn settle(&mut self, settled: &Settled) -> Result<()> {
         let (order, hash) = order::write(self.index, &settled.order, Logging::AtEnd)?;
         self.directory.meta = settled.put(self.directory.meta, order, hash);
         self.keys = ClassKeys::open(self.index, &self.directory.meta);
-        self.writer = Self::writer(self.index, &mut self.directory, &self.keys);
+        self.segment = Self::segment(self.home, self.index, &mut self.directory, &self.keys);
         Ok(())
     }
 
-    fn append(&mut self, tid: u64, kept: Option<StoredValue>) -> Result<()> {
-        if self.writer.rows() == SignaturePair::LIST - 1 {
+    fn append(&mut self, tid: u64, StoredValue { flags, bytes }: &StoredValue) -> Result<()> {
+        if self.segment.rows() == SignaturePair::LIST - 1 {
             self.close()?;
         }
-        let Some(StoredValue { flags, bytes }) = kept else {
-            self.writer.add(HeapRow::new(tid, HeapRow::NULL), &[])?;
-            return Ok(());
-        };
-        let row = self.keys.post(&Item { row: HeapRow::new(tid, flags), bytes: &bytes }, &mut self.posted)?;
-        let number = self.writer.add(row, &self.posted.sketch)?;
-        for &signature in &self.posted.signatures {
-            self.sorter.push(signature, number)?;
-        }
-        Ok(())
+        Ok(self.segment.add(&self.keys, &Item { row: HeapRow::new(tid, *flags), bytes })?)
     }
 
     /// Finishes the current segment and starts the next.
     fn close(&mut self) -> Result<()> {
-        let next = Self::writer(self.index, &mut self.directory, &self.keys);
-        let writer = std::mem::replace(&mut self.writer, next);
-        let sorter = std::mem::replace(&mut self.sorter, new_sorter());
-        if writer.rows() > 0 {
-            self.directory.segments.push(write_signatures(writer, sorter)?);
-        }
+        let next = Self::segment(self.home, self.index, &mut self.directory, &self.keys);
+        let segment = std::mem::replace(&mut self.segment, next);
+        progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, SORTING);
+        let written = segment.finish(|done, total| {
+            progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_TOTAL, total as i64);
+            progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_DONE, done as i64);
+        })?;
+        self.directory.segments.extend(written);
         Ok(())
     }
-}
-
-fn new_sorter() -> PairSorter {
-    PairSorter::new(budget() / 4 * 3)
-}
-
-fn write_signatures(mut writer: SegmentWriter, sorter: PairSorter) -> Result<Descriptor> {
-    let total = sorter.len();
-    progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, SORTING);
-    progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_TOTAL, total as i64);
-    writer.end_rows(total)?;
-    let mut sorted = sorter.finish()?;
-    let mut done = 0_i64;
-    while let Some((signature, row)) = sorted.next()? {
-        writer.pair(signature, row)?;
-        done += 1;
-        if done.trailing_zeros() >= 14 {
-            progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_DONE, done);
-        }
-    }
-    progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_DONE, done);
-    Ok(writer.finish()?)
 }
 
 /// `ambuild`
@@ -225,60 +169,29 @@ unsafe fn build_index(
     unsafe { refuse_useless(heap, info, &keys, index)? };
     // This page becomes block 0, the metapage. It is written again at the end.
     index.add(Directory::tail(), &directory.to_bytes(), Logging::AtEnd);
-    let memory = pgrx::PgMemoryContexts::new("neardup row of an index build");
-    let writer = Build::writer(index, &mut directory, &keys);
-    let mut build = Build {
-        index,
-        keys,
-        directory,
-        writer,
-        sorter: new_sorter(),
-        texts: WaitingTexts::default(),
-        posted: Posted::default(),
-        rows: 0,
-        memory: memory.value(),
-    };
+    // SAFETY: the context of this function.
+    let home = unsafe { pg_sys::CurrentMemoryContext };
+    let segment = Build::segment(home, index, &mut directory, &keys);
+    let mut build = Build { index, keys, directory, segment, texts: WaitingTexts::default(), rows: 0, home };
     progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, SCANNING);
-    if let Some(sets) = &build.keys.sets {
+    if let Some(sets) = build.keys.sets() {
         // SAFETY: the caller's promise.
-        let settled = unsafe { sample::settle(heap, index, info, sets, build.keys.class)? };
-        if let Some(settled) = settled {
-            build.settle_by(&settled)?;
-        }
+        let settled = unsafe { settle(heap, index, info, sets)? };
+        settled.map(|settled| build.settle(&settled)).transpose()?;
     }
-    // SAFETY: the callback gets the state that is passed here.
+    // SAFETY: the caller's promise; an index of ours has one column.
     let heap_rows = unsafe {
-        let state: *mut c_void = (&raw mut build).cast();
-        scan_table([heap, index.relation()], info, true, add_row, state, std::ptr::null_mut(), None)?
+        let tables = [heap, index.relation()];
+        scan_table(tables, info, ScannedRows::All, |tid, value| build.add(tid, value))?
     };
-    if build.rows > 0 && build.keys.class.has_lists() {
-        build.add_texts()?;
-    }
+    build.add_texts()?;
     build.close()?;
     let metapage = index.write(0);
-    index.rewrite(&metapage, &build.directory.to_bytes());
+    metapage.rewrite(None, &build.directory.to_bytes());
     drop(metapage);
     progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, LOGGING);
     index.log_all();
     Ok((heap_rows, build.rows))
-}
-
-unsafe extern "C-unwind" fn add_row(
-    _index: pg_sys::Relation,
-    address: pg_sys::ItemPointer,
-    values: *mut pg_sys::Datum,
-    nulls: *mut bool,
-    _alive: bool,
-    state: *mut c_void,
-) {
-    // SAFETY: this is the outermost frame; the server gives one value of the index's only column,
-    // the row's address, and our state.
-    unsafe {
-        guard(|| {
-            let build = &mut *state.cast::<Build>();
-            row_of_scan(build.memory, address, values, nulls, |tid, value| build.add(tid, value))
-        });
-    }
 }
 
 /// `ambuildempty`
@@ -292,4 +205,58 @@ pub(crate) unsafe extern "C-unwind" fn build_empty(relation: pg_sys::Relation) {
             Ok(())
         });
     }
+}
+
+/// The number of page ranges that are read, at equal distances, and the number of pages in a range.
+const RANGES: u64 = 64;
+const PAGES: u64 = 24;
+/// The number of rows of a range that are tokenized, and the number of bytes after which tokenizing
+/// stops in this range.
+const ROWS: u64 = 470;
+const BYTES: usize = 1 << 20;
+
+/// Settles the order of tokens for a new index of sets. Returns None if no row of the sample has
+/// tokens.
+///
+/// # Safety
+/// Both relations are open, and `info` describes the index.
+unsafe fn settle(
+    heap: pg_sys::Relation,
+    index: OpenIndex,
+    info: *mut pg_sys::IndexInfo,
+    keys: &SetKeys,
+) -> Result<Option<Settled>> {
+    // SAFETY: an open relation.
+    let pages =
+        u64::from(unsafe { pg_sys::RelationGetNumberOfBlocksInFork(heap, pg_sys::ForkNumber::MAIN_FORKNUM) });
+    let mut sample = TokenSample::new()?;
+    let ranges = pages.div_ceil(PAGES).min(RANGES);
+    // The number of pages and rows that were read, and of the tokenized rows that have tokens.
+    let (mut seen, mut all, mut cut) = (0, 0_u64, 0_u64);
+    for n in 0..ranges {
+        let (first, next) = (n * pages / ranges, (n + 1) * pages / ranges);
+        let count = (next - first).min(PAGES);
+        seen += count;
+        let (mut rows, mut bytes) = (0, 0);
+        let add = |_, value: Option<pg_sys::Datum>| {
+            all += 1;
+            let Some(value) = value.filter(|_| rows < ROWS && bytes < BYTES) else { return Ok(()) };
+            // SAFETY: a value of the index's column.
+            let document = unsafe { keys.document(value)? };
+            rows += 1;
+            bytes += document.bytes();
+            let tokens = keys.tokens(&document)?;
+            cut += u64::from(!tokens.is_empty());
+            Ok(sample.add(&tokens)?)
+        };
+        // Page numbers have 32 bits.
+        let rows = ScannedRows::Pages(first as u32, count as u32);
+        // SAFETY: the caller's promise.
+        unsafe { scan_table([heap, index.relation()], info, rows, add)? };
+    }
+    if cut == 0 {
+        return Ok(None);
+    }
+    let rows = all as f64 * pages as f64 / seen as f64;
+    Ok(Some(Settled::from_sample(&keys.spec, sample, Some(rows))?))
 }

@@ -1,13 +1,16 @@
 //! The cost of a scan: the cost of the condition that the scan starts with, or of the order in
-//! which it returns rows.
+//! which it returns rows, from the statistics in the metapage. An order costs more the more rows
+//! the query wants.
 
 use pgrx::pg_sys;
 
-use super::cost_model::{IndexFacts, PROHIBITIVE, Seen, wanted};
 use super::placeholder_ball::stand_in;
 use crate::pg::compat;
-use crate::pg::index::opclass::keys::ClassKeys;
-use crate::pg::index::opclass::probe::{Probe, Target};
+use crate::pg::index::families::keys::ClassKeys;
+use crate::pg::index::families::probe::{Probe, Target};
+use crate::pg::index::layout::format::{Descriptor, StoredFamily};
+use crate::pg::index::layout::items::rows_per_page;
+use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::server::guard::guard;
 
@@ -54,18 +57,17 @@ pub(crate) unsafe extern "C-unwind" fn estimate(
                         None => known.comparing_all(),
                     } + rows * pg_sys::cpu_tuple_cost;
                 }
-                Some(Seen::Now(Probe::Grams(probe))) => {
-                    cost += known.searching_strings(probe.elements.len() as f64);
+                Some(Seen::Now(probe @ (Probe::Grams(_) | Probe::Sets(_)))) => {
+                    cost += known.searching(probe.lookups());
                 }
-                Some(Seen::Now(Probe::Sets(probe))) => cost += known.counting(probe.reach.probes().into()),
-                Some(Seen::AtRunTime) => cost += known.searching_at_run_time(rows),
+                Some(Seen::AtRunTime) => cost += known.searching(known.keys.usual_probes()),
                 Some(Seen::Now(probe)) => match probe.signatures() {
                     Some(signatures) => {
                         let probes = signatures.len() as f64;
                         let mut candidates = known.candidates(probes).min(rows);
                         if known.keys.class.has_sketches() {
                             *selectivity = selectivity.read().min((candidates / rows).max(1.0 / rows));
-                        } else if known.keys.runs.is_none() {
+                        } else if known.keys.class.family() != StoredFamily::Runs {
                             // Some elements are far more frequent than others, and only the
                             // column's statistics show that.
                             candidates = candidates.max(*selectivity * rows);
@@ -178,8 +180,8 @@ unsafe fn argument<'a>(operator: *mut pg_sys::OpExpr, relam: pg_sys::Oid) -> Arg
     }
 }
 
-/// Returns the target that the distances of a path are measured to. NULL counts as a ball that no
-/// row can be in. Several targets count as one target that the index does not serve.
+/// Returns the target that the distances of a path are measured to. From NULL, all rows are
+/// equally far. Several targets count as one target that the index does not serve.
 ///
 /// # Safety
 /// `path` is a node of the planner, with an order.
@@ -192,6 +194,179 @@ unsafe fn order_of(path: *mut pg_sys::IndexPath, keys: &ClassKeys) -> Seen<Targe
         };
         let target = |value| keys.target(value).ok();
         let is_served = |target: &Target| !matches!(target, Target::Unlike);
-        argument(order, (*(*path).indexinfo).relam).seen(Target::Ball(None), target, is_served)
+        argument(order, (*(*path).indexinfo).relam).seen(
+            Target::Ball(Box::new(Probe::Nothing)),
+            target,
+            is_served,
+        )
+    }
+}
+
+/// The cost that the server adds to a plan that is switched off (disable_cost of costsize.c).
+pub(super) const PROHIBITIVE: f64 = 1.0e10;
+
+/// The facts about an index that costs depend on.
+pub(super) struct IndexFacts {
+    pub directory: Directory,
+    pub keys: ClassKeys,
+    page: PageCost,
+}
+
+/// The cost of a page in the index's tablespace.
+struct PageCost {
+    random: f64,
+    sequential: f64,
+}
+
+/// A condition or an order as the planner sees it.
+pub(super) enum Seen<T> {
+    /// The argument is known.
+    Now(T),
+    /// The argument is not known before the query runs.
+    AtRunTime,
+}
+
+/// Returns the cost of a comparison.
+fn operator_cost() -> f64 {
+    // SAFETY: a setting.
+    unsafe { pg_sys::cpu_operator_cost }
+}
+
+impl IndexFacts {
+    /// # Safety
+    /// The index is open.
+    pub(super) unsafe fn read(index: OpenIndex, tablespace: pg_sys::Oid) -> Self {
+        let (directory, keys) = ClassKeys::read(index);
+        let mut page = PageCost { random: 0.0, sequential: 0.0 };
+        // SAFETY: writes two numbers.
+        unsafe {
+            pg_sys::get_tablespace_page_costs(tablespace, &raw mut page.random, &raw mut page.sequential);
+        }
+        Self { directory, keys, page }
+    }
+
+    fn sum(&self, of: impl Fn(&Descriptor) -> u64) -> f64 {
+        self.directory.segments.iter().map(of).sum::<u64>() as f64
+    }
+
+    /// Returns the cost of reading the metapage, the pending area, and the roots of the segments.
+    pub(super) fn fixed(&self) -> f64 {
+        let pending = self.directory.pending_pages() as f64;
+        let per_page = rows_per_page(self.keys.payload().max(64)) as f64;
+        (1.0 + self.directory.segments.len() as f64) * self.page.random
+            + pending * (self.page.sequential + per_page * operator_cost())
+    }
+
+    /// Estimates the number of rows that have at least one signature of a list of `signatures`
+    /// signatures.
+    pub(super) fn candidates(&self, signatures: f64) -> f64 {
+        signatures * self.sum(|s| s.postings) / self.sum(|s| s.signatures).max(1.0)
+    }
+
+    /// Returns the cost of looking up signatures in every segment and of reading the rows that have
+    /// them.
+    pub(super) fn probing(&self, signatures: f64, candidates: f64) -> f64 {
+        let (lists, segments) = (self.sum(|s| s.lists.into()), self.directory.segments.len() as f64);
+        let pages = self.sum(|s| (s.signature_pages).into()).min(1.2 * signatures * segments);
+        let list_pages = if lists > 0.0 { (signatures * segments).min(2.0 * lists) } else { 0.0 };
+        let row_pages = self.sum(|s| s.row_pages.into()).min(candidates);
+        // SAFETY: a setting.
+        let search = signatures * segments * unsafe { pg_sys::cpu_index_tuple_cost };
+        self.near_pages(pages + list_pages + row_pages) + search + candidates * operator_cost()
+    }
+
+    /// Returns the cost of pages of one segment, which are close to one another and mostly in
+    /// memory.
+    fn near_pages(&self, pages: f64) -> f64 {
+        pages * ((self.page.random + self.page.sequential) / 2.0)
+    }
+
+    /// Returns the cost of reading the lists of this many classes in every segment and of checking
+    /// the rows that are in two of these lists.
+    fn counting(&self, classes: f64) -> f64 {
+        let segments = self.directory.segments.len() as f64;
+        let read =
+            classes * self.sum(|s| s.postings) / self.sum(|s| s.signatures).max(1.0) * segments.max(1.0);
+        let read = read.min(self.sum(|s| s.postings));
+        // Each class takes one page that locates its part, and the pages of the part itself.
+        let pages =
+            (2.2 * classes * segments).min(self.sum(|s| u64::from(s.pages - s.row_pages.min(s.pages))));
+        let row_pages = self.sum(|s| s.row_pages.into()).min(read / 100.0);
+        self.near_pages(pages + row_pages) + read * operator_cost() / 10.0
+    }
+
+    /// Returns the cost of a search that looks up this many lists or signatures.
+    pub(super) fn searching(&self, probes: f64) -> pg_sys::Cost {
+        match self.keys.class.family() {
+            StoredFamily::Sets => self.counting(probes),
+            StoredFamily::Grams => self.searching_strings(probes),
+            _ => {
+                let rows = self.directory.rows().max(1) as f64;
+                self.probing(probes, self.candidates(probes).min(rows))
+            }
+        }
+    }
+
+    /// Returns the cost of finding strings that are similar to one of this many elements.
+    fn searching_strings(&self, elements: f64) -> f64 {
+        /// The groups of sizes that a search visits, and the share of the rows that are in the
+        /// lists of an element in these groups. Elements that many rows have make this share.
+        const VISITED: f64 = 20.0;
+        const SHARE: f64 = 0.01;
+        let segments = self.directory.segments.len() as f64;
+        let all = self.sum(|s| u64::from(s.pages - s.row_pages.min(s.pages)));
+        let pages = (1.2 * elements * VISITED * segments).min(all);
+        let read = (elements * self.directory.rows() as f64 * SHARE).min(self.sum(|s| s.postings));
+        self.near_pages(pages) + read * operator_cost() / 10.0
+    }
+
+    /// Returns the cost of comparing all sketches.
+    pub(super) fn comparing_all(&self) -> f64 {
+        self.sum(|s| s.row_pages.into()) * self.page.sequential
+            + self.directory.rows() as f64 * operator_cost() * 2.0
+    }
+}
+
+/// The probability that signatures find the next wanted row. Most texts have few near duplicates.
+const FOUND: f64 = 0.9;
+
+/// Returns how many rows of a table the query wants in order, or infinity if that is not known.
+///
+/// # Safety
+/// Both arguments are nodes of the planner.
+pub(super) unsafe fn wanted(root: *mut pg_sys::PlannerInfo, index: &pg_sys::IndexOptInfo) -> f64 {
+    // SAFETY: the caller's promise.
+    let (limit, alone, rows) = unsafe {
+        let alone = pg_sys::bms_num_members((*root).all_baserels) == 1;
+        ((*root).limit_tuples, alone, (*index.rel).rows)
+    };
+    // In a join it is not known how many rows of each table make one row of the result.
+    if limit <= 0.0 || !alone {
+        return f64::INFINITY;
+    }
+    // Other conditions remove some rows.
+    limit * (index.tuples / rows.max(1.0)).max(1.0)
+}
+
+impl IndexFacts {
+    /// Returns the cost of finding the wanted number of nearest rows.
+    pub(super) fn nearest(&self, order: &Seen<Target>, wanted: f64) -> f64 {
+        let (rows, all) = (self.directory.rows().max(1) as f64, self.comparing_all());
+        // Rows at equal distance are returned without being compared.
+        let ties = all * (wanted / rows).min(1.0);
+        let has_balls = self.keys.class.has_balls();
+        match order {
+            Seen::Now(Target::Ball(probe)) => self.searching(probe.lookups()) + ties,
+            // The server would have to keep all rows until it has compared them.
+            Seen::Now(Target::Unlike) if has_balls => all + PROHIBITIVE,
+            Seen::Now(Target::Unlike) => all,
+            Seen::AtRunTime if has_balls => self.searching(self.keys.usual_probes()) + ties,
+            Seen::AtRunTime | Seen::Now(Target::Sketch(_)) => {
+                let near = self.searching(self.keys.usual_probes());
+                let rest =
+                    if self.keys.has_single_values() { ties } else { all * (1.0 - FOUND.powf(wanted)) };
+                (near + rest).min(all)
+            }
+        }
     }
 }

@@ -2,56 +2,24 @@
 
 use std::cell::Cell;
 
-use super::gram_counts::GramCounts;
+use super::reading::{FoundRow, Taker, WantedRows};
+use super::row_counts::RowCounts;
+use crate::pg::index::families::grams::item::{counts_of, sizes_of, start_of};
+use crate::pg::index::families::probe::{GramProbe, step_of};
 use crate::pg::index::layout::items::HeapRow;
-use crate::pg::index::opclass::grams::{GramProbe, counts_of, sizes_of, start_of};
-use crate::pg::index::opclass::sets::probe::step_of;
 use crate::pg::index::pages::buffer::Looked;
-use crate::pg::index::storage::segment::Segment;
+use crate::pg::index::storage::segment::{COLLECTING, Segment};
+use crate::pg::server::error::or_raise;
 use neardup_core::error::Result;
 use neardup_core::joins::search::edit_ball::{EditBall, characters};
 use neardup_core::joins::search::edit_bounds::EditBounds;
+use neardup_core::memory;
 use neardup_core::verify::edit::similarity;
 
 /// The number of rows whose common elements are counted at a time.
 pub(super) const WINDOW: u32 = 1 << 24;
 /// At most this many rows are looked at before [`Taker::settle`] is called.
 pub(super) const UNSETTLED: usize = 1 << 12;
-
-/// What a search wants: every row in the ball, or rows in the order of their distance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WantedRows {
-    All,
-    Nearest,
-}
-
-/// What takes the rows that a search finds.
-pub(super) trait Taker {
-    /// Takes a row whose string may be in the ball, perhaps more than once. Returns the greatest
-    /// step of a distance that is still wanted. The page of the row is locked.
-    fn row(&mut self, row: HeapRow, similar: Similar) -> u64;
-
-    /// Is called again and again while no page is locked. Returns the greatest step of a distance
-    /// that is still wanted if this has changed.
-    fn settle(&mut self) -> Option<u64> {
-        None
-    }
-}
-
-impl<F: FnMut(HeapRow, f64) -> u64> Taker for F {
-    fn row(&mut self, row: HeapRow, similar: Similar) -> u64 {
-        self(row, similar.most)
-    }
-}
-
-/// What the index tells of the similarity of a row.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Similar {
-    /// The greatest similarity that the row can have.
-    pub most: f64,
-    /// Set if this is its similarity.
-    pub is_exact: bool,
-}
 
 /// A search of a segment.
 pub(super) struct SegmentSearch<'a> {
@@ -65,32 +33,37 @@ pub(super) struct SegmentSearch<'a> {
     /// The greatest step of a distance that is still wanted.
     pub greatest: u64,
     /// How many elements each row of a group is known to share.
-    pub counts: GramCounts,
-    /// The rows of a group that share enough elements.
-    pub reached: Vec<u32>,
-    /// A buffer for the rows of a list.
+    pub counts: RowCounts,
+    /// A buffer for rows to be looked at.
     pub rows: Vec<u32>,
 }
 
 impl SegmentSearch<'_> {
-    /// Gives those of some rows to `each` that are wanted as far as the index tells. `shared`
-    /// returns how many elements a row shares, or fewer.
+    /// Gives those of the rows in the buffer, which ascend, to `taker` that are wanted as far as
+    /// the index tells. `shared` returns how many elements a row shares, or fewer.
     pub(super) fn give(
         &mut self,
-        rows: impl IntoIterator<Item = u32>,
-        shared: impl Fn(&GramCounts, u32) -> u32,
-        each: &mut dyn Taker,
+        shared: impl Fn(&RowCounts, u32) -> u32,
+        taker: &mut dyn Taker,
     ) -> Looked<()> {
-        let Self { segment, probe, edits, greatest, counts, .. } = self;
-        segment.look(rows, |number, row, head| {
-            if !row.has(HeapRow::DEAD | HeapRow::NULL)
-                && let Some(similar) = judge(probe, *edits, head, shared(counts, number), *greatest)
-            {
-                *greatest = each.row(row, similar);
-            }
-        })?;
-        *greatest = each.settle().unwrap_or(*greatest);
+        let Self { segment, probe, edits, greatest, counts, rows, .. } = self;
+        for rows in rows.chunks(UNSETTLED) {
+            segment.look(rows.iter().copied(), |number, row, head| {
+                if !row.has(HeapRow::DEAD | HeapRow::NULL)
+                    && let Some(found) = judge(probe, *edits, row, head, shared(counts, number), *greatest)
+                {
+                    *greatest = taker.row(found);
+                }
+            })?;
+            *greatest = taker.settle().unwrap_or(*greatest);
+        }
         Ok(())
+    }
+
+    /// Makes room in the buffer for so many rows.
+    pub(super) fn clear_rows(&mut self, count: usize) {
+        self.rows.clear();
+        or_raise(memory::reserve(&mut self.rows, count, COLLECTING));
     }
 }
 
@@ -127,14 +100,16 @@ impl Edits {
 pub(super) fn judge(
     probe: &GramProbe,
     edits: Option<&Edits>,
+    row: HeapRow,
     head: &[u8],
     shared: u32,
     greatest: u64,
-) -> Option<Similar> {
+) -> Option<FoundRow<'static>> {
     let string = sizes_of(head);
     let (Some(edits), Some(demand)) = (edits, probe.demand.edit()) else {
         let accepted = probe.demand.accepts(string, shared);
-        return accepted.then(|| Similar { most: probe.demand.similarity(string, shared), is_exact: false });
+        return accepted
+            .then(|| FoundRow::near(row, step_of(probe.demand.similarity(string, shared)).into()));
     };
     let (end, bounds) = (edits.end(string.characters, greatest), &edits.bounds);
     // What takes least time comes first.
@@ -149,6 +124,6 @@ pub(super) fn judge(
     let start = start_of(head);
     let distance = bounds.least_by_start(start, string.characters).max(by_counts).max(by_grams);
     let is_exact = bounds.is_exact() && characters(start) == string.characters;
-    (distance < end)
-        .then(|| Similar { most: similarity(distance, bounds.longer(string.characters)), is_exact })
+    let step = || step_of(similarity(distance, bounds.longer(string.characters))).into();
+    (distance < end).then(|| FoundRow { is_exact, ..FoundRow::near(row, step()) })
 }

@@ -2,11 +2,8 @@
 
 use pgrx::{PgMemoryContexts, pg_sys};
 
-use crate::pg::index::layout::items::{HeapRow, Item};
+use crate::pg::index::families::keys::ClassKeys;
 use crate::pg::index::layout::meta::{Directory, tid_of};
-use crate::pg::index::opclass::keys::ClassKeys;
-use crate::pg::index::opclass::options;
-use crate::pg::index::opclass::values::StoredValue;
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::index::storage::flush;
 use crate::pg::index::storage::pending;
@@ -40,29 +37,18 @@ pub(crate) unsafe extern "C-unwind" fn insert(
     false
 }
 
+/// Appends a row to the pending pages: what the family keeps of its value, in one item or several.
+///
 /// # Safety
 /// `value` is of the type of the index's column.
 unsafe fn insert_value(index: OpenIndex, value: Option<pg_sys::Datum>, tid: u64) -> Result<()> {
-    let directory = Directory::read(index);
-    let keys = ClassKeys::open(index, &directory.meta);
-    let mut grown = false;
-    let mut known = Some(directory.meta);
-    match value {
-        None => {
-            let row = HeapRow::new(tid, HeapRow::NULL);
-            grown = pending::append(index, directory.meta, Item { row, bytes: &[] });
-        }
-        Some(value) => {
-            // SAFETY: the caller's promise.
-            let StoredValue { flags, bytes } = unsafe { keys.keep(value)? };
-            keys.items(HeapRow::new(tid, flags), &bytes, |item| {
-                let meta = known.take().unwrap_or_else(|| Directory::read(index).meta);
-                grown |= pending::append(index, meta, item);
-            })?;
-        }
-    }
-    if grown && Directory::read(index).pending_pages() > options::pending_pages(index) {
-        flush::after_insert(index)?;
-    }
-    Ok(())
+    let (_, keys) = ClassKeys::read(index);
+    // SAFETY: the caller's promise.
+    let (row, bytes) = unsafe { keys.keep(tid, value)? };
+    let (mut grown, mut known) = (false, Some(keys.meta));
+    keys.items(row, &bytes, &mut |item| {
+        let meta = known.take().unwrap_or_else(|| Directory::read(index).meta);
+        grown |= pending::append(index, meta, item);
+    })?;
+    if grown { flush::after_insert(index) } else { Ok(()) }
 }

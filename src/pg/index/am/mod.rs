@@ -3,33 +3,29 @@
 
 pub(crate) mod build;
 pub(crate) mod cost;
-mod cost_model;
-mod gram_counts;
 mod gram_search;
 pub(crate) mod insert;
-mod live_segments;
 mod nearest;
 mod nearest_by_edits;
 pub(crate) mod ordered;
 mod placeholder_ball;
-mod sample;
+mod reading;
+mod row_counts;
 pub(crate) mod scan;
 pub(crate) mod search;
 mod search_grams;
 mod search_runs;
 mod search_sets;
-mod search_spaced;
 mod search_values;
 pub(crate) mod state;
 pub(crate) mod table;
-mod useless;
 pub(crate) mod user_index;
 pub(crate) mod vacuum;
 
 use pgrx::{PgBox, pg_sys};
 
-use super::opclass::probe::DISTANCE;
-use super::opclass::{options, validate};
+use super::families::class::DISTANCE;
+use super::families::{options, validate};
 use crate::pg::compat;
 use crate::pg::server::call::sql_function;
 

@@ -3,12 +3,12 @@
 //! compared at once. So the search ends much sooner than it would by the bounds, and the executor
 //! fetches hardly any row in vain.
 
-use super::gram_search::{Similar, Taker};
 use super::nearest::NearestItems;
 use super::ordered::OrderedScan;
+use super::reading::{FoundRow, Taker};
 use super::table::RowTexts;
-use crate::pg::index::layout::items::{HeapRow, Tid};
-use crate::pg::index::opclass::sets::probe::step_of;
+use crate::pg::index::families::probe::step_of;
+use crate::pg::index::layout::items::Tid;
 use crate::pg::index::storage::segment::COLLECTING;
 use crate::pg::server::error::{Result, or_raise};
 use crate::pg::server::executor::executor_for;
@@ -20,6 +20,15 @@ use neardup_core::memory;
 const ROWS: usize = 256;
 const BYTES: usize = 1 << 16;
 
+/// A row whose text was read.
+struct ReadRow {
+    tid: Tid,
+    /// Where its text ends among those that were read.
+    end: usize,
+    /// Its key, once the text is compared, or None if it is outside the ball.
+    key: Option<u64>,
+}
+
 /// The rows that were found.
 pub(super) struct NearestByEdits<'a> {
     texts: RowTexts,
@@ -29,11 +38,9 @@ pub(super) struct NearestByEdits<'a> {
     nearest: &'a mut NearestItems,
     /// Rows that were not read yet, and lower bounds of their keys.
     waiting: Vec<(u64, Tid)>,
-    /// Rows that were read, the ends of their texts, and these texts.
-    rows: Vec<(Tid, usize)>,
+    /// Rows that were read, and their texts.
+    rows: Vec<ReadRow>,
     read: String,
-    /// The keys of these rows, or None for a row outside the ball.
-    keys: Vec<Option<u64>>,
     is_exact: bool,
 }
 
@@ -53,7 +60,6 @@ impl<'a> NearestByEdits<'a> {
             waiting: Vec::new(),
             rows: Vec::new(),
             read: String::new(),
-            keys: Vec::new(),
             is_exact: true,
         })
     }
@@ -83,7 +89,7 @@ impl<'a> NearestByEdits<'a> {
                 Ok(read.len())
             })?;
             if let Some(end) = end {
-                memory::push(&mut self.rows, (tid, end), COLLECTING)?;
+                memory::push(&mut self.rows, ReadRow { tid, end, key: None }, COLLECTING)?;
             }
             if self.rows.len() >= ROWS || self.read.len() >= BYTES {
                 self.compare()?;
@@ -96,26 +102,20 @@ impl<'a> NearestByEdits<'a> {
 
     /// Compares the texts that were read.
     fn compare(&mut self) -> Result<()> {
-        let Self { rows, read, keys, verifier, .. } = self;
-        executor::one(executor_for(read.len()), &mut (verifier, keys), |(verifier, keys), stop| {
-            keys.clear();
-            memory::reserve(keys, rows.len(), COLLECTING)?;
+        let Self { rows, read, verifier, .. } = self;
+        executor::one(executor_for(read.len()), &mut (verifier, &mut *rows), |(verifier, rows), stop| {
             let mut start = 0;
-            for &(_, end) in &*rows {
-                let similar = verifier.within(&read[start..end], stop)?;
-                keys.push(similar.map(|similar| step_of(similar).into()));
-                start = end;
+            for ReadRow { end, key, .. } in rows.iter_mut() {
+                *key = verifier.within(&read[start..*end], stop)?.map(|similar| step_of(similar).into());
+                start = *end;
             }
             Ok(())
         })?;
-        let rows = std::mem::take(&mut self.rows);
-        for (n, &(tid, _)) in rows.iter().enumerate() {
-            if let Some(key) = self.keys[n] {
-                self.push(key, tid)?;
-            }
+        let mut rows = std::mem::take(&mut self.rows);
+        for ReadRow { tid, key, .. } in rows.drain(..) {
+            key.map(|key| self.push(key, tid)).transpose()?;
         }
         self.rows = rows;
-        self.rows.clear();
         self.read.clear();
         self.texts.reset();
         Ok(())
@@ -123,12 +123,13 @@ impl<'a> NearestByEdits<'a> {
 }
 
 impl Taker for NearestByEdits<'_> {
-    fn row(&mut self, row: HeapRow, similar: Similar) -> u64 {
-        let key = u64::from(step_of(similar.most));
-        if similar.is_exact {
-            self.push(key, row.tid()).unwrap_or_else(|error| error.raise());
+    fn row(&mut self, found: FoundRow<'_>) -> u64 {
+        // The search knows a key of each row.
+        let (key, tid) = (found.key.unwrap_or_default(), found.row.tid());
+        if found.is_exact {
+            self.push(key, tid).unwrap_or_else(|error| error.raise());
         } else if key <= self.ordered.wanted(self.nearest) {
-            or_raise(memory::push(&mut self.waiting, (key, row.tid()), COLLECTING));
+            or_raise(memory::push(&mut self.waiting, (key, tid), COLLECTING));
         }
         self.ordered.wanted(self.nearest)
     }

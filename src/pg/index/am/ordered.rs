@@ -3,9 +3,9 @@
 use roaring::RoaringTreemap;
 
 use super::nearest::NearestItems;
+use crate::pg::index::families::keys::ClassKeys;
+use crate::pg::index::families::probe::{Probe, Target};
 use crate::pg::index::layout::items::{HeapRow, Tid};
-use crate::pg::index::opclass::keys::ClassKeys;
-use crate::pg::index::opclass::probe::{Probe, Target};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::error;
 use pgrx::{PgSqlErrorCode, pg_sys};
@@ -90,7 +90,7 @@ impl OrderedScan {
                 near.reverse();
                 ties = (keys.tells_all(target) && !stopped).then_some(FIRST);
                 few = match target {
-                    Target::Grams(_) => Some(FIRST_STRINGS),
+                    Target::Ball(probe) if matches!(**probe, Probe::Grams(_)) => Some(FIRST_STRINGS),
                     Target::Sketch(_) if keys.has_value_lists() => Some(FIRST_FEW),
                     Target::Sketch(_) => Some(FIRST_OF_ALL),
                     _ => None,
@@ -99,9 +99,10 @@ impl OrderedScan {
             // If another condition found a row, the index has no set from which to compute the
             // distance of the row.
             _ => {
-                let is_of_ball = |target: &&mut Target| matches!(target, Target::Ball(_) | Target::Grams(_));
-                for target in targets.iter_mut().flatten().filter(is_of_ball) {
-                    *target = Target::Unlike;
+                for target in targets.iter_mut().flatten() {
+                    if matches!(target, Target::Ball(probe) if !matches!(**probe, Probe::Nothing)) {
+                        *target = Target::Unlike;
+                    }
                 }
             }
         }
@@ -116,13 +117,14 @@ impl OrderedScan {
         // The executor returns a row only when the next one may not be nearer. The real distance
         // spares it all the rows that are as far as the last one that it wants.
         if self.is_exact
-            && let [Some(Target::Grams(probe))] = self.targets.as_slice()
+            && let [Some(Target::Ball(probe))] = self.targets.as_slice()
+            && let Probe::Grams(probe) = &**probe
             && let Some(distance) = probe.only_distance(key as u32)
         {
             return Some((tid, vec![Some(distance)], false));
         }
         let recheck = match self.targets.as_slice() {
-            [Some(Target::Ball(_) | Target::Grams(_))] => key < keys.farthest().into(),
+            [Some(Target::Ball(_))] => key < keys.farthest().into(),
             targets => targets.iter().flatten().any(|target| matches!(target, Target::Unlike)),
         };
         Some((tid, self.distances(keys, key), recheck))
@@ -254,7 +256,7 @@ impl OrderedScan {
             let distance = match target {
                 // The operator computes the distance.
                 Some(Target::Unlike) => 0,
-                Some(target) if !row.has(HeapRow::NULL) => keys.difference(target, row, sketch).into(),
+                Some(target) if !row.has(HeapRow::NULL) => keys.difference_from(target, row, sketch).into(),
                 _ => NULL,
             };
             key << 16 | distance

@@ -3,15 +3,16 @@
 use pgrx::{PgMemoryContexts, pg_sys};
 
 use super::ordered::{OrderedScan, work_memory};
+use super::reading::FoundRow;
 use super::search::undisturbed;
 use super::state::Scan;
-use super::table::Heap;
+use super::table::{Heap, new_context};
 use crate::pg::compat;
+use crate::pg::index::families::keys::ClassKeys;
+use crate::pg::index::families::options::StorageOptions;
+use crate::pg::index::families::probe::Probe;
 use crate::pg::index::layout::items::Tid;
-use crate::pg::index::layout::meta::{Directory, address_of};
-use crate::pg::index::opclass::keys::ClassKeys;
-use crate::pg::index::opclass::options::StorageOptions;
-use crate::pg::index::opclass::probe::Probe;
+use crate::pg::index::layout::meta::address_of;
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::index::storage::segment::COLLECTING;
 use crate::pg::server::error::{Result, or_raise};
@@ -25,44 +26,32 @@ pub(crate) unsafe extern "C-unwind" fn begin(
     keys: i32,
     orders: i32,
 ) -> pg_sys::IndexScanDesc {
-    // SAFETY: this is the outermost frame.
-    unsafe { guard(|| Ok(begin_scan(relation, keys, orders))) }
-}
-
-/// # Safety
-/// The relation is open and stays open during the scan.
-unsafe fn begin_scan(relation: pg_sys::Relation, keys: i32, orders: i32) -> pg_sys::IndexScanDesc {
-    // SAFETY: the caller's promise. The state and the context for arguments are freed with the
-    // memory context of the scan.
+    // SAFETY: this is the outermost frame; the relation stays open during the scan. The state and
+    // the context for arguments are freed with the memory context of the scan.
     unsafe {
-        let scan = pg_sys::RelationGetIndexScan(relation, keys, orders);
-        if orders > 0 {
-            let count = orders as usize;
-            (*scan).xs_orderbyvals = pg_sys::palloc0(count * size_of::<pg_sys::Datum>()).cast();
-            (*scan).xs_orderbynulls = pg_sys::palloc0(count).cast();
-        }
-        let index = OpenIndex::new(relation);
-        let memory = pg_sys::AllocSetContextCreateInternal(
-            pg_sys::CurrentMemoryContext,
-            c"neardup arguments of a scan".as_ptr(),
-            pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
-            pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
-            pg_sys::ALLOCSET_SMALL_MAXSIZE as usize,
-        );
-        let state = Scan {
-            index,
-            keys: ClassKeys::open(index, &Directory::read(index).meta),
-            probes: Vec::new(),
-            ordered: OrderedScan::default(),
-            memory,
-            home: pg_sys::CurrentMemoryContext,
-            heap: Heap::default(),
-            seen: None,
-            no_columns: std::ptr::null_mut(),
-            counted: false,
-        };
-        (*scan).opaque = PgMemoryContexts::CurrentMemoryContext.leak_and_drop_on_delete(state).cast();
-        scan
+        guard(|| {
+            let scan = pg_sys::RelationGetIndexScan(relation, keys, orders);
+            if orders > 0 {
+                let count = orders as usize;
+                (*scan).xs_orderbyvals = pg_sys::palloc0(count * size_of::<pg_sys::Datum>()).cast();
+                (*scan).xs_orderbynulls = pg_sys::palloc0(count).cast();
+            }
+            let index = OpenIndex::new(relation);
+            let state = Scan {
+                index,
+                keys: ClassKeys::read(index).1,
+                probes: Vec::new(),
+                ordered: OrderedScan::default(),
+                memory: new_context(c"neardup arguments of a scan"),
+                home: pg_sys::CurrentMemoryContext,
+                heap: Heap::default(),
+                seen: None,
+                no_columns: std::ptr::null_mut(),
+                counted: false,
+            };
+            (*scan).opaque = PgMemoryContexts::CurrentMemoryContext.leak_and_drop_on_delete(state).cast();
+            Ok(scan)
+        })
     }
 }
 
@@ -190,90 +179,85 @@ fn fill_bitmap(state: &mut Scan, bitmap: *mut pg_sys::TIDBitmap) -> i64 {
         // Rows that were added to the bitmap stay there. A row that was found once and has since
         // been removed is visible to no snapshot.
         tids.clear();
-        state.search(&mut |row, _| {
-            or_raise(memory::push(&mut tids, row.tid(), COLLECTING));
+        let mut take = |found: FoundRow<'_>| {
+            or_raise(memory::push(&mut tids, found.row.tid(), COLLECTING));
             if tids.len() >= most {
                 full(&mut tids);
             }
-        })
+            u64::MAX
+        };
+        state.search(&mut take).map(|_| ())
     });
     add(&mut tids);
     found
 }
 
-/// `amgettuple`
+/// `amgettuple`: puts the next row into a scan. Returns false after the last row.
 pub(crate) unsafe extern "C-unwind" fn get_tuple(
     scan: pg_sys::IndexScanDesc,
     _direction: pg_sys::ScanDirection::Type,
 ) -> bool {
-    // SAFETY: this is the outermost frame; the scan is ours. The server calls this for forward
-    // scans only, as we declare that we support no others.
-    unsafe { guard(|| Ok(next_tuple(scan))) }
-}
-
-/// Puts the next row into a scan. Returns false after the last row.
-///
-/// # Safety
-/// `scan` was made by [`begin`] and has its keys.
-unsafe fn next_tuple(scan: pg_sys::IndexScanDesc) -> bool {
-    // SAFETY: the caller's promise.
+    // SAFETY: this is the outermost frame; the scan is ours and has its keys. The server calls this
+    // for forward scans only, as we declare that we support no others.
     unsafe {
-        count(scan);
-        explaining::found(None);
-        let state = state(scan);
-        // A snapshot that is not an MVCC snapshot may see another row, which has been stored at the
-        // same address since.
-        let snapshot = (*scan).xs_snapshot;
-        let mvcc = !snapshot.is_null()
-            && matches!(
-                (*snapshot).snapshot_type,
-                pg_sys::SnapshotType::SNAPSHOT_MVCC | pg_sys::SnapshotType::SNAPSHOT_HISTORIC_MVCC
-            );
-        state.seen = Some(((*scan).heapRelation, snapshot)).filter(|(table, _)| mvcc && !table.is_null());
-        let Some((tid, distances, recheck)) = state.next() else { return false };
-        state.heap.check(state.index, tid);
-        (*scan).xs_heaptid = address_of(tid);
-        (*scan).xs_recheck = state.recheck() || !mvcc;
-        // Only a check of a constraint sees rows of transactions in progress.
-        if !snapshot.is_null()
-            && (*snapshot).snapshot_type == pg_sys::SnapshotType::SNAPSHOT_DIRTY
-            && !(*scan).heapRelation.is_null()
-        {
-            let table = (*(*scan).heapRelation).rd_id;
-            explaining::found(Some(Conflict { table, row: (*scan).xs_heaptid, is_refused: true }));
-        }
-        if (*scan).xs_want_itup {
-            // An index-only scan for a query that needs no column at all, such as count(*).
-            if state.no_columns.is_null() {
-                let descriptor = (*state.index.relation()).rd_att;
-                let before = pg_sys::MemoryContextSwitchTo(state.home);
-                state.no_columns = pg_sys::index_form_tuple(
-                    descriptor,
-                    [pg_sys::Datum::null()].as_mut_ptr(),
-                    [true].as_mut_ptr(),
+        guard(|| {
+            count(scan);
+            explaining::found(None);
+            let state = state(scan);
+            // A snapshot that is not an MVCC snapshot may see another row, which has been stored at
+            // the same address since.
+            let snapshot = (*scan).xs_snapshot;
+            let mvcc = !snapshot.is_null()
+                && matches!(
+                    (*snapshot).snapshot_type,
+                    pg_sys::SnapshotType::SNAPSHOT_MVCC | pg_sys::SnapshotType::SNAPSHOT_HISTORIC_MVCC
                 );
-                pg_sys::MemoryContextSwitchTo(before);
+            state.seen = Some(((*scan).heapRelation, snapshot)).filter(|(table, _)| mvcc && !table.is_null());
+            let Some((tid, distances, recheck)) = state.next() else { return Ok(false) };
+            state.heap.check(state.index, tid);
+            (*scan).xs_heaptid = address_of(tid);
+            (*scan).xs_recheck = state.recheck() || !mvcc;
+            // Only a check of a constraint sees rows of transactions in progress.
+            if !snapshot.is_null()
+                && (*snapshot).snapshot_type == pg_sys::SnapshotType::SNAPSHOT_DIRTY
+                && !(*scan).heapRelation.is_null()
+            {
+                let table = (*(*scan).heapRelation).rd_id;
+                explaining::found(Some(Conflict { table, row: (*scan).xs_heaptid, is_refused: true }));
             }
-            (*scan).xs_itup = state.no_columns;
-            (*scan).xs_itupdesc = (*state.index.relation()).rd_att;
-        }
-        if !distances.is_empty() {
-            let mut types = vec![pg_sys::FLOAT8OID; distances.len()];
-            let mut values: Vec<_> = distances
-                .iter()
-                .map(|distance| pg_sys::IndexOrderByDistance {
-                    value: distance.unwrap_or(0.0),
-                    isnull: distance.is_none(),
-                })
-                .collect();
-            pg_sys::index_store_float8_orderby_distances(
-                scan,
-                types.as_mut_ptr(),
-                values.as_mut_ptr(),
-                recheck,
-            );
-        }
-        true
+            if (*scan).xs_want_itup {
+                // An index-only scan for a query that needs no column at all, such as count(*).
+                if state.no_columns.is_null() {
+                    let descriptor = (*state.index.relation()).rd_att;
+                    let before = pg_sys::MemoryContextSwitchTo(state.home);
+                    state.no_columns = pg_sys::index_form_tuple(
+                        descriptor,
+                        [pg_sys::Datum::null()].as_mut_ptr(),
+                        [true].as_mut_ptr(),
+                    );
+                    pg_sys::MemoryContextSwitchTo(before);
+                }
+                (*scan).xs_itup = state.no_columns;
+                (*scan).xs_itupdesc = (*state.index.relation()).rd_att;
+            }
+            if !distances.is_empty() {
+                let mut types = vec![pg_sys::FLOAT8OID; distances.len()];
+                let mut values: Vec<_> = distances
+                    .iter()
+                    .map(|distance| pg_sys::IndexOrderByDistance {
+                        value: distance.unwrap_or(0.0),
+                        isnull: distance.is_none(),
+                    })
+                    .collect();
+                pg_sys::index_store_float8_orderby_distances(
+                    scan,
+                    types.as_mut_ptr(),
+                    values.as_mut_ptr(),
+                    recheck,
+                );
+            }
+            Ok(true)
+        })
     }
 }
 

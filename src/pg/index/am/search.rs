@@ -3,20 +3,18 @@
 use pgrx::{PgSqlErrorCode, pg_sys};
 use roaring::RoaringBitmap;
 
-use super::gram_search::WantedRows;
-use super::live_segments::living;
+use super::reading::{FoundRow, SearchEnd, Taker, WantedRows, in_segments, read_pending};
 use super::search_grams::search_grams;
 use super::search_runs::search_runs;
 use super::search_sets::search_sets;
-use super::search_values::{More, SketchTarget, search_values};
+use super::search_values::{SoughtSketch, search_values};
+use crate::pg::index::families::keys::ClassKeys;
+use crate::pg::index::families::options::StorageOptions;
+use crate::pg::index::families::probe::Probe;
 use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::layout::meta::{Directory, Lock};
-use crate::pg::index::opclass::keys::ClassKeys;
-use crate::pg::index::opclass::options::StorageOptions;
-use crate::pg::index::opclass::probe::Probe;
 use crate::pg::index::pages::buffer::{Looked, Moved, OpenIndex};
 use crate::pg::index::storage::cursor::SignatureRows;
-use crate::pg::index::storage::pending::{self, PendingPages};
 use crate::pg::index::storage::segment::Segment;
 use crate::pg::server::error::SqlError;
 
@@ -58,134 +56,111 @@ pub(crate) fn undisturbed(index: OpenIndex, mut read: impl FnMut() -> Looked<()>
     drop(lock);
 }
 
-/// Calls `each` with every row that a probe finds and the sketch of the row, perhaps more than
-/// once. A probe with a sketch finds exactly the rows that match.
-pub(crate) fn search(
+/// Gives every row that a probe finds to `taker`, perhaps more than once. A probe with a sketch
+/// finds exactly the rows that match, unless others are wanted, too.
+pub(super) fn search(
     index: OpenIndex,
     keys: &ClassKeys,
     probe: &Probe,
-    each: &mut dyn FnMut(HeapRow, &[u8]),
-) -> Looked<()> {
-    if let Probe::Sets(sets) = probe {
-        return search_sets(index, keys, sets, &mut |row, _| each(row, &[]));
+    wanted: WantedRows,
+    taker: &mut dyn Taker,
+) -> Looked<SearchEnd> {
+    match probe {
+        Probe::Sets(sets) => search_sets(index, keys, sets, taker)?,
+        Probe::Grams(grams) => search_grams(index, keys, grams, wanted, taker)?,
+        &Probe::Near { ref sketch, most, .. } if keys.has_value_lists() => {
+            return search_values(index, keys, &SoughtSketch { sketch, most, wanted }, taker);
+        }
+        _ => search_signatures(index, keys, probe, taker)?,
     }
-    if let Probe::Grams(grams) = probe {
-        let mut each = |row: HeapRow, _: f64| {
-            each(row, &[]);
-            u64::MAX
-        };
-        return search_grams(index, keys, grams, WantedRows::All, &mut each);
-    }
-    if let Probe::Near { target, most, .. } = probe
-        && keys.has_value_lists()
-    {
-        let sought = SketchTarget { target, most: *most, more: More::Nothing };
-        let mut each = |row: HeapRow, sketch: &[u8], _| {
-            each(row, sketch);
-            u32::MAX
-        };
-        return search_values(index, keys, &sought, &mut each).map(|_| ());
-    }
-    // The pending pages are read before the directory, so that a row that is moving from the
-    // pending pages to a segment is seen.
-    let mut pages = PendingPages::all(index, &Directory::read(index).meta);
-    while let Some((block, contents)) = pages.next()? {
-        for item in pending::items(index, block, &contents) {
-            keys.check(index, block, &item);
-            if !item.row.has(HeapRow::DEAD) && keys.finds(probe, &item) {
-                each(item.row, keys.sketch_of(item.bytes));
+    Ok(SearchEnd::default())
+}
+
+fn search_signatures(index: OpenIndex, keys: &ClassKeys, probe: &Probe, taker: &mut dyn Taker) -> Looked<()> {
+    read_pending(index, keys, |items| {
+        for item in items.filter(|item| keys.finds(probe, item)) {
+            taker.row(FoundRow::plain(item.row, item.bytes));
+        }
+        true
+    })?;
+    in_segments(index, keys, |keys, segments| {
+        let mut visit = |_, row: HeapRow, sketch: &[u8]| {
+            if !row.has(HeapRow::DEAD) && keys.accepts(probe, row, sketch) {
+                taker.row(FoundRow::plain(row, sketch));
             }
+        };
+        if let Probe::Runs { hashes, anchors } = probe {
+            return search_runs(&segments, hashes, anchors, &mut visit);
         }
-    }
-    let directory = Directory::read(index);
-    let now = keys.now(index, &directory.meta);
-    let keys = now.as_ref().unwrap_or(keys);
-    let segments = living(index, &directory, keys)?;
-    let mut visit = |_, row: HeapRow, sketch: &[u8]| {
-        if !row.has(HeapRow::DEAD) && keys.accepts(probe, row, sketch) {
-            each(row, sketch);
-        }
-    };
-    if let Probe::Runs { hashes, anchors } = probe {
-        return search_runs(&segments, hashes, anchors, &mut visit);
-    }
-    match probe.signatures() {
-        Some(signatures) => {
-            for (segment, rows) in segments.iter().zip(candidates(index, &segments, signatures)?) {
-                segment.look(rows, &mut visit)?;
-            }
-        }
-        None => {
+        let Some(signatures) = probe.signatures() else {
             let bulk = index.in_bulk();
-            for mut segment in segments {
+            return segments.into_iter().try_for_each(|mut segment| {
                 segment.index = bulk;
-                segment.look(0..segment.about.rows, &mut visit)?;
-            }
-        }
-    }
-    Ok(())
+                segment.look(0..segment.about.rows, &mut visit)
+            });
+        };
+        let candidates = candidates(index, &segments, signatures)?;
+        segments.iter().zip(candidates).try_for_each(|(segment, rows)| segment.look(rows, &mut visit))
+    })
 }
 
 /// Reports whether a probe looks at more rows of the segments than they have pages of rows, so that
 /// reading these pages takes no longer.
 pub(super) fn finds_many(index: OpenIndex, keys: &ClassKeys, probe: &Probe) -> Looked<bool> {
     let Some(signatures) = probe.signatures() else { return Ok(false) };
-    let segments = living(index, &Directory::read(index), keys)?;
-    let pages: u64 = segments.iter().map(|segment| u64::from(segment.about.row_pages)).sum();
-    let mut rows = 0;
-    for &signature in signatures {
-        pgrx::check_for_interrupts!();
-        for segment in &segments {
-            rows += segment.find(signature)?.map_or(0, |found| found.count());
+    in_segments(index, keys, |_, segments| {
+        let pages: u64 = segments.iter().map(|segment| u64::from(segment.about.row_pages)).sum();
+        let mut rows = 0;
+        for &signature in signatures {
+            pgrx::check_for_interrupts!();
+            for segment in &segments {
+                rows += segment.find(signature)?.map_or(0, |found| found.count());
+            }
+            if rows > pages {
+                return Ok(true);
+            }
         }
-        if rows > pages {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+        Ok(false)
+    })
 }
 
-/// Calls `each` with every row whose bits differ from `bits` in at most as many as are wanted, or
-/// that has flags, perhaps more than once. `each` may change what is wanted of the rows that
-/// follow. Returns whether rows were left out.
+/// Gives every row to `taker` whose bits differ from `bits` in at most as many as are wanted, or
+/// that has flags, perhaps more than once.
 pub(super) fn near_bits(
     index: OpenIndex,
     keys: &ClassKeys,
     bits: &[u8],
-    each: &mut dyn FnMut(HeapRow, &[u8], &mut u32),
-) -> Looked<bool> {
+    taker: &mut dyn Taker,
+) -> Looked<SearchEnd> {
     /// Of an index with more bytes of rows than this share of the server's buffers, pages are read
     /// through a ring.
     const SHARE: u32 = 4;
     let mut wanted = u32::MAX;
-    // The pending pages are read before the directory, so that a row that is moving from the
-    // pending pages to a segment is seen.
-    let mut pages = PendingPages::all(index, &Directory::read(index).meta);
-    while let Some((block, contents)) = pages.next()? {
-        for item in pending::items(index, block, &contents) {
-            keys.check(index, block, &item);
-            if !item.row.has(HeapRow::DEAD) {
-                each(item.row, item.bytes, &mut wanted);
+    let mut give = |row, sketch: &[u8], wanted: &mut u32| {
+        *wanted = taker.row(FoundRow::plain(row, sketch)).try_into().unwrap_or(u32::MAX);
+    };
+    read_pending(index, keys, |items| {
+        items.for_each(|item| give(item.row, item.bytes, &mut wanted));
+        true
+    })?;
+    in_segments(index, keys, |_, segments| {
+        let pages: u64 = segments.iter().map(|segment| u64::from(segment.about.row_pages)).sum();
+        // SAFETY: an int that does not change.
+        let buffers = unsafe { pg_sys::NBuffers }.unsigned_abs() / SHARE;
+        let bulk = index.in_bulk();
+        let mut left_out = 0;
+        for mut segment in segments {
+            if pages > u64::from(buffers) {
+                segment.index = bulk;
             }
+            left_out += segment.near_rows(bits, &mut wanted, &mut |row, sketch, wanted| {
+                if !row.has(HeapRow::DEAD) {
+                    give(row, sketch, wanted);
+                }
+            })?;
         }
-    }
-    let segments = living(index, &Directory::read(index), keys)?;
-    let pages: u64 = segments.iter().map(|segment| u64::from(segment.about.row_pages)).sum();
-    // SAFETY: an int that does not change.
-    let buffers = unsafe { pg_sys::NBuffers }.unsigned_abs() / SHARE;
-    let bulk = index.in_bulk();
-    let mut left_out = 0;
-    for mut segment in segments {
-        if pages > u64::from(buffers) {
-            segment.index = bulk;
-        }
-        left_out += segment.near_rows(bits, &mut wanted, &mut |row, sketch, wanted: &mut u32| {
-            if !row.has(HeapRow::DEAD) {
-                each(row, sketch, wanted);
-            }
-        })?;
-    }
-    Ok(left_out > 0)
+        Ok(SearchEnd { reached: None, left_out: left_out > 0 })
+    })
 }
 
 /// Calls `each` with one row after another, in no particular order and perhaps more than once,
@@ -196,28 +171,20 @@ pub(super) fn some_rows(
     each: &mut dyn FnMut(HeapRow) -> bool,
 ) -> Looked<()> {
     let mut goes_on = |row: HeapRow| row.has(HeapRow::DEAD | HeapRow::NULL | HeapRow::CONTINUED) || each(row);
-    // The pending pages are read before the directory, so that a row that is moving from the
-    // pending pages to a segment is seen.
-    let mut pages = PendingPages::all(index, &Directory::read(index).meta);
-    while let Some((block, contents)) = pages.next()? {
-        for item in pending::items(index, block, &contents) {
-            if !goes_on(item.row) {
-                return Ok(());
+    if !read_pending(index, keys, |items| items.map(|item| item.row).all(&mut goes_on))? {
+        return Ok(());
+    }
+    in_segments(index, keys, |keys, segments| {
+        for segment in segments {
+            for n in 0..segment.about.row_pages {
+                let (_, page) = segment.row_page(n)?;
+                if !page.chunks_exact(HeapRow::SIZE + keys.payload()).map(HeapRow::read).all(&mut goes_on) {
+                    return Ok(());
+                }
             }
         }
-    }
-    let directory = Directory::read(index);
-    let now = keys.now(index, &directory.meta);
-    let width = HeapRow::SIZE + now.as_ref().unwrap_or(keys).payload();
-    for segment in living(index, &directory, now.as_ref().unwrap_or(keys))? {
-        for n in 0..segment.about.row_pages {
-            let (_, page) = segment.row_page(n)?;
-            if !page.chunks_exact(width).map(HeapRow::read).all(&mut goes_on) {
-                return Ok(());
-            }
-        }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Returns the rows of each segment that have one of these signatures.
@@ -233,8 +200,8 @@ fn candidates(index: OpenIndex, segments: &[Segment], signatures: &[u64]) -> Loo
         for ((segment, rows), found) in segments.iter().zip(&mut rows).zip(found) {
             match found {
                 None => {}
-                Some(SignatureRows::Few(few)) => rows.extend(few),
                 Some(SignatureRows::Many(list)) => *rows |= segment.rows_of(list)?,
+                Some(few) => segment.each_row(&few, |row| _ = rows.insert(row))?,
             }
         }
     }

@@ -2,20 +2,21 @@
 //! strings that are most similar come first, and the search ends where no better ones can follow.
 //! docs/design/signature-index.md, "Grams", explains why it misses no row.
 
-use super::gram_counts::GramCounts;
-use super::gram_search::{Edits, SegmentSearch, Taker, UNSETTLED, WINDOW, WantedRows, judge};
-use super::live_segments::living;
-use crate::pg::index::layout::items::HeapRow;
-use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::opclass::grams::{GramItem, GramProbe};
-use crate::pg::index::opclass::keys::ClassKeys;
-use crate::pg::index::opclass::sets::probe::step_of;
+use std::ops::Range;
+
+use super::gram_search::{Edits, SegmentSearch, UNSETTLED, WINDOW, judge};
+use super::reading::{Taker, WantedRows, in_segments, read_pending};
+use super::row_counts::RowCounts;
+use crate::pg::index::families::grams::item::GramItem;
+use crate::pg::index::families::keys::ClassKeys;
+use crate::pg::index::families::probe::{GramProbe, step_of};
+use crate::pg::index::layout::items::{HeapRow, Item};
 use crate::pg::index::pages::buffer::{Looked, OpenIndex};
 use crate::pg::index::storage::list_reader::PartReader;
-use crate::pg::index::storage::pending::{self, PendingPages};
 use crate::pg::index::storage::segment::{COLLECTING, Segment};
+use crate::pg::index::storage::sort::place_of_size;
 use crate::pg::server::error::or_raise;
-use neardup_core::joins::search::grams::{BITS, MOST_ELEMENTS, common, signature, sizes};
+use neardup_core::joins::search::grams::{BITS, MOST_ELEMENTS, common, signature, sizes, spaced};
 use neardup_core::memory;
 
 /// The largest number of lists that are open at the same time. Each list keeps one page in memory.
@@ -23,31 +24,25 @@ const OPEN: usize = 256;
 /// Of an ordered search, at least this many rows of a group are looked at together.
 const TOGETHER: u32 = 64;
 
-/// Gives every row whose string may be in a ball to `each`.
+/// Gives every row whose string may be in a ball to `taker`.
 pub(super) fn search_grams(
     index: OpenIndex,
     keys: &ClassKeys,
     probe: &GramProbe,
     wanted: WantedRows,
-    each: &mut dyn Taker,
+    taker: &mut dyn Taker,
 ) -> Looked<()> {
     let mut greatest = u64::MAX;
     let edits = or_raise(probe.ball().map(|ball| Edits::new(&ball)).transpose());
     let edits = edits.as_ref();
-    // The pending pages are read before the directory, so that a row that is moving from the
-    // pending pages to a segment is seen.
-    let mut pages = PendingPages::all(index, &Directory::read(index).meta);
     let mut elements = Vec::new();
-    while let Some((block, contents)) = pages.next()? {
-        for item in pending::items(index, block, &contents) {
-            keys.check(index, block, &item);
-            if item.row.has(HeapRow::DEAD | HeapRow::NULL)
-                || item.row.has(HeapRow::EMPTY) && probe.demand.edit().is_none()
-            {
+    read_pending(index, keys, |items| {
+        for Item { row, bytes } in items {
+            if row.has(HeapRow::NULL) || row.has(HeapRow::EMPTY) && probe.demand.edit().is_none() {
                 continue;
             }
-            let Some(string) = GramItem::read(item.row, item.bytes) else { continue };
-            let shared = if item.row.has(HeapRow::SPLIT) {
+            let Some(string) = GramItem::read(row, bytes) else { continue };
+            let shared = if row.has(HeapRow::SPLIT) {
                 u32::MAX
             } else if probe.demand.accepts(string.sizes, u32::MAX) {
                 elements.clear();
@@ -56,33 +51,27 @@ pub(super) fn search_grams(
             } else {
                 continue;
             };
-            if let Some(similar) = judge(probe, edits, string.head, shared, greatest) {
-                greatest = each.row(item.row, similar);
+            if let Some(found) = judge(probe, edits, row, string.head, shared, greatest) {
+                greatest = taker.row(found);
             }
         }
-        greatest = each.settle().unwrap_or(greatest);
-    }
+        greatest = taker.settle().unwrap_or(greatest);
+        true
+    })?;
     let mut weights: Vec<(u32, u16)> = Vec::new();
     or_raise(memory::reserve(&mut weights, probe.elements.len(), COLLECTING));
     for same in probe.elements.chunk_by(u32::eq) {
         weights.push((same[0], u16::try_from(same.len()).unwrap_or(u16::MAX)));
     }
-    for segment in living(index, &Directory::read(index), keys)? {
-        let mut search = SegmentSearch {
-            segment: &segment,
-            probe,
-            edits,
-            weights: &weights,
-            wanted,
-            greatest,
-            counts: GramCounts::default(),
-            reached: Vec::new(),
-            rows: Vec::new(),
-        };
-        search.run(each)?;
-        greatest = search.greatest;
-    }
-    Ok(())
+    in_segments(index, keys, |_, segments| {
+        for segment in &segments {
+            let (counts, rows, weights) = (RowCounts::default(), Vec::new(), &weights);
+            let mut search = SegmentSearch { segment, probe, edits, weights, wanted, greatest, counts, rows };
+            search.run(taker)?;
+            greatest = search.greatest;
+        }
+        Ok(())
+    })
 }
 
 /// A list of the rows of a group that have an element.
@@ -99,7 +88,7 @@ struct GramList<'a> {
 }
 
 impl SegmentSearch<'_> {
-    fn run(&mut self, each: &mut dyn Taker) -> Looked<()> {
+    fn run(&mut self, taker: &mut dyn Taker) -> Looked<()> {
         let all = self.segment.about.rows;
         let groups = self.probe.demand.groups();
         for start in (0..all).step_by(WINDOW as usize) {
@@ -112,62 +101,51 @@ impl SegmentSearch<'_> {
                     && let Ok(least) = u16::try_from(least)
                 {
                     self.count(start, group, least.max(1))?;
-                    self.visit(group, least.max(1), each)?;
+                    self.visit(group, least.max(1), taker)?;
                     if least == 0 {
-                        self.visit_others(start, group, each)?;
+                        self.visit_others(start, group, taker)?;
                     }
                 }
             }
         }
-        self.visit_spaced(each)?;
-        self.long_strings(each)
+        self.visit_spaced(taker)?;
+        self.long_strings(taker)
     }
 
     /// Counts the elements that the rows of a group share with the sought string, and collects the
     /// rows that share at least `least`.
     fn count(&mut self, start: u32, group: u32, least: u16) -> Looked<()> {
-        self.reached.clear();
         let segment = self.segment;
-        let mut lists = open(segment, self.weights, group)?;
+        let lists = open(segment, self.weights, group)?;
         // How many elements a row can share that are in the lists that were not read yet, and how
         // many a row shares of the lists that were read.
         let mut rest: u32 = lists.iter().map(|list| u32::from(list.weight)).sum();
         let first = lists.iter().map(|list| list.first).min().unwrap_or(0);
-        self.counts.begin(start.max(first), start.saturating_add(WINDOW), least, rest);
-        for list in &mut lists {
+        self.counts.begin(start.max(first)..start.saturating_add(WINDOW), least, rest);
+        for list in lists {
             if u32::from(self.counts.most) + rest < least.into() {
-                self.reached.clear();
+                self.counts.reached.clear();
                 break;
             }
             rest -= u32::from(list.weight);
-            let part = match &mut list.part {
-                Some(part) => part,
-                None => {
-                    let mut part = PartReader::of_class(segment, list.class)?;
-                    if !part.find(list.class)? {
-                        continue;
-                    }
-                    list.part.insert(part)
-                }
+            let opened = match list.part {
+                None => PartReader::list_of(segment, list.class)?,
+                part => part,
             };
-            let mut more = true;
-            while more {
-                let (counts, reached, weight) = (&mut self.counts, &mut self.reached, list.weight);
-                more = part.each_run(|run| or_raise(counts.add(&run, weight, reached)))?;
-            }
-            list.part = None;
+            let Some(mut part) = opened else { continue };
+            while part.each_run(|run| or_raise(self.counts.add(&run, list.weight)))? {}
         }
         Ok(())
     }
 
-    /// Gives the rows of a group that were reached to `each`, those that share most elements first.
-    fn visit(&mut self, group: u32, least: u16, each: &mut dyn Taker) -> Looked<()> {
-        let Self { probe, wanted, counts, reached, .. } = &*self;
-        let shared = |row: u32| counts.count(row);
-        let most = reached.iter().map(|&row| shared(row)).max().unwrap_or(0);
-        let mut with = or_raise(memory::filled(0_u32, usize::from(most) + 1, COLLECTING));
-        reached.iter().for_each(|&row| with[usize::from(shared(row))] += 1);
+    /// Gives the rows of a group that were reached to `taker`, those that share most elements
+    /// first.
+    fn visit(&mut self, group: u32, least: u16, taker: &mut dyn Taker) -> Looked<()> {
+        let Self { probe, wanted, counts, .. } = &*self;
         let (probe, wanted) = (*probe, *wanted);
+        let most = counts.reached.iter().map(|&row| counts.count(row)).max().unwrap_or(0);
+        let mut with = or_raise(memory::filled(0_u32, usize::from(most) + 1, COLLECTING));
+        counts.reached.iter().for_each(|&row| with[usize::from(counts.count(row))] += 1);
         let mut high = most;
         while high >= least {
             let similar = probe.demand.greatest(group, high.into());
@@ -179,19 +157,87 @@ impl SegmentSearch<'_> {
                 low -= 1;
                 together += with[usize::from(low)];
             }
-            let mut rows = std::mem::take(&mut self.rows);
-            rows.clear();
-            or_raise(memory::reserve(&mut rows, together as usize, COLLECTING));
-            let is_next = |&&row: &&u32| (low..=high).contains(&self.counts.count(row));
-            rows.extend(self.reached.iter().filter(is_next));
+            self.clear_rows(together as usize);
+            let Self { counts, rows, .. } = self;
+            rows.extend(counts.reached.iter().filter(|&&row| (low..=high).contains(&counts.count(row))));
             rows.sort_unstable();
-            for rows in rows.chunks(UNSETTLED) {
-                self.give(rows.iter().copied(), |counts, row| counts.count(row).into(), each)?;
-            }
-            self.rows = rows;
+            self.give(|counts, row| counts.count(row).into(), taker)?;
             high = low - 1;
         }
         Ok(())
+    }
+
+    /// Gives the rows of a group to `taker` that share nothing with the sought string, as far as
+    /// they were counted, if such rows are still wanted.
+    fn visit_others(&mut self, start: u32, group: u32, taker: &mut dyn Taker) -> Looked<()> {
+        let Some(best) = self.probe.demand.greatest(group, 0) else { return Ok(()) };
+        if u64::from(step_of(best)) > self.greatest {
+            return Ok(());
+        }
+        let rows = self.rows_of_place(1 + group as usize)?;
+        let rows = rows.start.max(start)..rows.end.min(start.saturating_add(WINDOW));
+        for first in rows.clone().step_by(UNSETTLED) {
+            if u64::from(step_of(best)) > self.greatest {
+                break;
+            }
+            self.clear_rows(UNSETTLED);
+            let Self { counts, rows: buffer, .. } = self;
+            let some = first..rows.end.min(first.saturating_add(UNSETTLED as u32));
+            buffer.extend(some.filter(|&row| counts.count(row) == 0));
+            self.give(|_, _| 0, taker)?;
+        }
+        Ok(())
+    }
+
+    /// By edit distance, gives the rows without grams to `taker`, and those of whose strings grams
+    /// leave out white space.
+    fn visit_spaced(&mut self, taker: &mut dyn Taker) -> Looked<()> {
+        let Some(demand) = self.probe.demand.edit() else { return Ok(()) };
+        for group in demand.groups_of_spaced() {
+            let class = spaced(group) >> (u64::BITS - BITS);
+            let mut part = PartReader::of_class(self.segment, class)?;
+            part.skip_to(class)?;
+            while part.next(&mut self.rows)? == Some(class) {
+                self.give(|_, _| u32::MAX, taker)?;
+            }
+        }
+        let without = self.rows_of_place(0)?;
+        for first in without.clone().step_by(UNSETTLED) {
+            self.clear_rows(UNSETTLED);
+            self.rows.extend(first..without.end.min(first.saturating_add(UNSETTLED as u32)));
+            self.give(|_, _| u32::MAX, taker)?;
+        }
+        Ok(())
+    }
+
+    /// Gives the rows to `taker` of which the index has no elements, if their sizes allow it.
+    fn long_strings(&mut self, taker: &mut dyn Taker) -> Looked<()> {
+        let mut part = PartReader::of_split(self.segment)?;
+        while part.next(&mut self.rows)?.is_some() {
+            self.give(|_, _| u32::MAX, taker)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the rows of a place in the order of rows.
+    fn rows_of_place(&self, place: usize) -> Looked<Range<u32>> {
+        Ok(self.first_of_place(place)?..self.first_of_place(place + 1)?)
+    }
+
+    /// Returns the first row of a place, or of a later one.
+    fn first_of_place(&self, place: usize) -> Looked<u32> {
+        let (mut low, mut high) = (0, self.segment.about.rows);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let mut found = 0;
+            self.segment.look([middle], |_, _, bytes| found = place_of_size(bytes))?;
+            if found < place {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        Ok(low)
     }
 }
 
@@ -206,8 +252,7 @@ fn open<'a>(segment: &'a Segment, weights: &[(u32, u16)], group: u32) -> Looked<
             lists.push(GramList { part: None, class, weight, rows: 0, first: 0 });
             continue;
         }
-        let mut part = PartReader::of_class(segment, class)?;
-        if part.find(class)? {
+        if let Some(mut part) = PartReader::list_of(segment, class)? {
             let rows = part.rows_of_this();
             let first = part.first()?.unwrap_or(0);
             lists.push(GramList { part: Some(part), class, weight, rows, first });

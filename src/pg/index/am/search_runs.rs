@@ -7,7 +7,7 @@ use roaring::RoaringBitmap;
 
 use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::pages::buffer::Looked;
-use crate::pg::index::storage::list_reader::PartReader;
+use crate::pg::index::storage::list_reader::{GlancedLists, PartReader};
 use crate::pg::index::storage::segment::{COLLECTING, Segment};
 use crate::pg::server::error::or_raise;
 use neardup_core::joins::search::runs::cover::{QueryAnchors, QueryRuns};
@@ -31,13 +31,14 @@ pub(super) fn search_runs(
     anchors: &QueryAnchors,
     mut visit: impl FnMut(u32, HeapRow, &[u8]),
 ) -> Looked<()> {
-    let mut counted: Vec<Vec<AnchorList>> = Vec::new();
+    let mut counted: Vec<Vec<GlancedLists>> = Vec::new();
     let mut kept = 0;
     for segment in segments {
         let mut lists = Vec::new();
         for &hash in hashes {
             pgrx::check_for_interrupts!();
-            let list = count(segment, hash, if kept < KEPT_IN_ALL { KEPT } else { 0 })?;
+            let (first, last, _) = classes(segment, hash);
+            let list = PartReader::glance(segment, first, last, if kept < KEPT_IN_ALL { KEPT } else { 0 })?;
             kept += list.few.as_ref().map_or(0, |few| few.len() as u64);
             or_raise(memory::push(&mut lists, list, COLLECTING));
         }
@@ -71,22 +72,14 @@ pub(super) fn search_runs(
     Ok(())
 }
 
-/// What is known of the list of an anchor after a first look.
-struct AnchorList {
-    /// The number of its rows. A row counts once for each of its signatures with this anchor.
-    rows: u64,
-    /// The signatures and the rows, if they were kept.
-    few: Option<Vec<(u64, u32)>>,
-}
-
 /// The lists of the anchors of a query in a segment.
 struct AnchorLists<'a> {
     segment: &'a Segment,
     anchors: &'a QueryAnchors,
     /// For each anchor, the number of its hash.
     numbers: &'a [usize],
-    /// For each hash, its list.
-    counted: &'a [AnchorList],
+    /// For each hash, its lists. A row counts once for each of its signatures with this anchor.
+    counted: &'a [GlancedLists],
     /// The lists that were read, by the number of the anchor: for each value of [`common_sides`],
     /// the rows that have these sides of the anchor in common with the query.
     read: BTreeMap<usize, [RoaringBitmap; 4]>,
@@ -158,8 +151,9 @@ impl AnchorLists<'_> {
                 };
                 match &self.counted[self.numbers[n]].few {
                     Some(few) => {
-                        for &(signature, row) in few {
-                            lists[common_sides(sought, signature)].insert(row);
+                        let (.., after) = classes(self.segment, sought);
+                        for &(class, row) in few {
+                            lists[common_sides(sought, class << after)].insert(row);
                         }
                     }
                     None => each_list(self.segment, sought, &mut add)?,
@@ -183,23 +177,6 @@ impl AnchorLists<'_> {
 fn classes(segment: &Segment, signature: u64) -> (u64, u64, u32) {
     let after = u64::BITS - segment.class_bits();
     (of_anchor(signature) >> after, greatest(signature) >> after, after)
-}
-
-/// Looks at the list of an anchor in a segment. Keeps its rows if there are at most `most`.
-fn count(segment: &Segment, signature: u64, most: u64) -> Looked<AnchorList> {
-    let (first, last, after) = classes(segment, signature);
-    let mut part = PartReader::of_class(segment, first)?;
-    part.skip_to(first)?;
-    let (mut list, mut few, mut rows) = (0, Vec::new(), Vec::new());
-    while let Some((class, count)) =
-        part.next_of_few(most.saturating_sub(list), &mut rows)?.filter(|&(class, _)| class <= last)
-    {
-        list += count;
-        for &row in &rows {
-            or_raise(memory::push(&mut few, (class << after, row), COLLECTING));
-        }
-    }
-    Ok(AnchorList { rows: list, few: (list <= most).then_some(few) })
 }
 
 /// Calls `each` with the rows of a segment that have an anchor, by their signatures.

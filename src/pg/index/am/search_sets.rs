@@ -2,21 +2,20 @@
 //! search misses no row in the ball.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-use super::live_segments::living;
+use super::reading::{FoundRow, Taker, in_segments, read_pending};
+use super::row_counts::{OpenLists, RowCounts, in_windows};
+use crate::pg::index::families::keys::ClassKeys;
+use crate::pg::index::families::probe::{SetProbe, step_of};
+use crate::pg::index::families::sets::item::{Outline, SetItem, differs};
 use crate::pg::index::layout::items::{HeapRow, Item};
-use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::opclass::keys::ClassKeys;
-use crate::pg::index::opclass::sets::item::{Outline, SetItem, differs};
-use crate::pg::index::opclass::sets::probe::SetProbe;
 use crate::pg::index::pages::buffer::{Looked, OpenIndex};
 use crate::pg::index::storage::list_reader::PartReader;
-use crate::pg::index::storage::pending::{self, PendingPages};
-use crate::pg::index::storage::segment::{COLLECTING, Segment};
+use crate::pg::index::storage::segment::Segment;
 use crate::pg::server::error::or_raise;
 use neardup_core::error;
 use neardup_core::joins::search::keys::{KeyScratch, bitmap, prefix_classes};
-use neardup_core::memory;
 
 /// The number of rows whose hits are counted at a time.
 const WINDOW: u32 = 1 << 16;
@@ -81,64 +80,31 @@ fn unlike(mut one: &[u32], mut other: &[u32]) -> u64 {
     count + one.len() as u64 + other.len() as u64
 }
 
-/// Calls `each` with every row whose set may be in a ball and with an upper bound of its
-/// similarity, perhaps more than once.
+/// Gives every row whose set may be in a ball to `taker`, perhaps more than once.
 pub(super) fn search_sets(
     index: OpenIndex,
     keys: &ClassKeys,
     probe: &SetProbe,
-    each: &mut dyn FnMut(HeapRow, f64),
+    taker: &mut dyn Taker,
 ) -> Looked<()> {
     let mut query = BallQuery { probe, bitmaps: BTreeMap::new(), tokens: Vec::new() };
-    // The pending pages are read before the directory, so that a row that is moving from the
-    // pending pages to a segment is seen.
-    let mut pages = PendingPages::all(index, &Directory::read(index).meta);
-    while let Some((block, contents)) = pages.next()? {
-        for item in pending::items(index, block, &contents) {
-            keys.check(index, block, &item);
-            if !item.row.has(HeapRow::DEAD | HeapRow::NULL | HeapRow::EMPTY)
-                && let Some(similar) = or_raise(query.may_have(&item))
-            {
-                each(item.row, similar);
+    read_pending(index, keys, |items| {
+        for item in items.filter(|item| !item.row.has(HeapRow::NULL | HeapRow::EMPTY)) {
+            if let Some(similar) = or_raise(query.may_have(&item)) {
+                taker.row(FoundRow::near(item.row, step_of(similar).into()));
             }
         }
-    }
-    let directory = Directory::read(index);
-    let now = keys.now(index, &directory.meta);
-    let keys = now.as_ref().unwrap_or(keys);
-    let Some(settled) = keys.sets.as_ref().and_then(|sets| sets.settled.as_ref()) else { return Ok(()) };
-    let (tokens, length) = (&probe.tokens, probe.reach.probes());
-    let (mut scratch, mut classes) = (KeyScratch::default(), Vec::new());
-    let bits = settled.class_bits;
-    or_raise(prefix_classes(tokens, &settled.order, length, bits, &mut scratch, &mut classes));
-    let bitmap = query.bitmap(settled.words).to_vec();
-    let mut counts = or_raise(memory::filled(0_u16, WINDOW as usize, COLLECTING));
-    for segment in living(index, &directory, keys)? {
-        HitCounting { segment: &segment, probe, bitmap: &bitmap, counts: &mut counts }
-            .rows(&classes, each)?;
-    }
-    Ok(())
-}
-
-/// Adds `weight` to the hits of each of these rows, in a window that begins at row `start`. Appends
-/// to `reached` the rows whose hits thereby reach `least`.
-fn count(
-    counts: &mut [u16],
-    start: u32,
-    rows: &[u32],
-    weight: u16,
-    least: u16,
-    reached: &mut Vec<u32>,
-) -> error::Result<()> {
-    for &row in rows {
-        let count = &mut counts[(row - start) as usize];
-        let before = *count;
-        *count = before.saturating_add(weight);
-        if before < least && *count >= least {
-            memory::push(reached, row, COLLECTING)?;
-        }
-    }
-    Ok(())
+        true
+    })?;
+    in_segments(index, keys, |keys, segments| {
+        let Some(settled) = keys.sets().and_then(|sets| sets.settled.as_ref()) else { return Ok(()) };
+        let (tokens, length) = (&probe.tokens, probe.reach.probes());
+        let (mut scratch, mut classes) = (KeyScratch::default(), Vec::new());
+        let bits = settled.class_bits;
+        or_raise(prefix_classes(tokens, &settled.order, length, bits, &mut scratch, &mut classes));
+        let bitmap = query.bitmap(settled.words);
+        segments.iter().try_for_each(|segment| HitCounting { segment, probe, bitmap }.rows(&classes, taker))
+    })
 }
 
 /// Counts, in one segment, how many of the looked-up tokens each row has.
@@ -146,118 +112,55 @@ struct HitCounting<'a> {
     segment: &'a Segment,
     probe: &'a SetProbe,
     bitmap: &'a [u64],
-    counts: &'a mut Vec<u16>,
 }
 
 impl HitCounting<'_> {
-    /// Returns the least number of hits that a row in the ball can have.
-    fn least_hits(&self) -> u16 {
-        self.probe.reach.least_hits().max(1) as u16
-    }
-
-    /// Calls `each` with the rows that may be in the ball.
-    fn rows(&mut self, classes: &[(u32, u32)], each: &mut dyn FnMut(HeapRow, f64)) -> Looked<()> {
-        if classes.len() > KEPT {
-            return self.rows_of_many(classes, each);
-        }
-        let mut lists = Vec::new();
-        for &(class, weight) in classes {
-            let class = u64::from(class);
-            let weight = u16::try_from(weight).unwrap_or(u16::MAX);
-            let mut part = PartReader::of_class(self.segment, class)?;
-            if part.find(class)? {
-                or_raise(memory::push(&mut lists, (part, weight), COLLECTING));
-            }
-        }
-        // The hits of a split set are spread over several rows of the index, so each of these rows
-        // counts as hit once more.
-        let mut split = PartReader::of_split(self.segment)?;
-        if split.find_any()? {
-            or_raise(memory::push(&mut lists, (split, 1), COLLECTING));
-        }
-        let least = self.least_hits();
-        let (mut start, rows) = (0, self.segment.about.rows);
-        let (mut found, mut reached) = (Vec::new(), Vec::new());
-        while start < rows && !lists.is_empty() {
-            let end = start.saturating_add(WINDOW);
-            let mut any = false;
-            let mut failed = None;
-            lists.retain_mut(|(part, weight)| {
-                found.clear();
-                let more = match part.rows_before(end, &mut found) {
-                    Ok(more) => more,
-                    Err(moved) => {
-                        failed = Some(moved);
-                        false
-                    }
-                };
-                any |= !found.is_empty();
-                or_raise(count(self.counts, start, &found, *weight, least, &mut reached));
-                more
-            });
-            if let Some(moved) = failed {
-                return Err(moved);
-            }
-            reached.sort_unstable();
-            self.look(start, &reached, each)?;
-            reached.clear();
-            if any {
-                self.counts.fill(0);
-            }
-            start = end;
-        }
-        Ok(())
-    }
-
-    /// Does the same as [`Self::rows`] for the ball of a long document, with the memory of one
-    /// large window and one list.
-    fn rows_of_many(&self, classes: &[(u32, u32)], each: &mut dyn FnMut(HeapRow, f64)) -> Looked<()> {
-        let (least, rows) = (self.least_hits(), self.segment.about.rows);
-        let size = rows.min(LARGE_WINDOW) as usize;
-        let mut counts = or_raise(memory::filled(0_u16, size, COLLECTING));
-        let mut large = HitCounting { counts: &mut counts, ..*self };
-        let (mut found, mut reached) = (Vec::new(), Vec::new());
-        for start in (0..rows).step_by(LARGE_WINDOW as usize) {
-            let end = rows.min(start.saturating_add(LARGE_WINDOW));
-            let classes = classes.iter().map(|&(class, weight)| (Some(class), weight));
-            for (class, weight) in classes.chain([(None, 1)]) {
-                let (mut part, is_there);
-                if let Some(class) = class {
-                    part = PartReader::of_class(self.segment, class.into())?;
-                    is_there = part.find(class.into())?;
-                } else {
-                    part = PartReader::of_split(self.segment)?;
-                    is_there = part.find_any()?;
+    /// Gives the rows that may be in the ball to `taker`. The hits of a split set are spread over
+    /// several rows of the index, so each of these rows counts as hit once more.
+    fn rows(&self, classes: &[(u32, u32)], taker: &mut dyn Taker) -> Looked<()> {
+        let (segment, rows) = (self.segment, self.segment.about.rows);
+        let least = self.probe.reach.least_hits().max(1) as u16;
+        let look = |counts: &RowCounts| self.look(counts, taker);
+        let weight = |weight: u32| u16::try_from(weight).unwrap_or(u16::MAX);
+        let classes = classes.iter().map(|&(class, weight)| (Some(class), weight)).chain([(None, 1)]);
+        let list = |class: Option<u32>| match class {
+            Some(class) => PartReader::list_of(segment, class.into()),
+            None => PartReader::list_of_split(segment),
+        };
+        if classes.clone().count() <= KEPT + 1 {
+            let mut lists = OpenLists::default();
+            for (class, times) in classes {
+                if let Some(part) = list(class)? {
+                    lists.push(part, weight(times));
                 }
-                let (mut bound, mut more) = (0, is_there);
-                while more && bound < end {
-                    let from = bound;
-                    bound = end.min(bound.saturating_add(WINDOW));
+            }
+            return in_windows(rows, WINDOW, least, |counts, window| lists.count(counts, window.end), look);
+        }
+        // For the ball of a long document, lists are read one after another for each large window.
+        let mut found = Vec::new();
+        let add = |counts: &mut RowCounts, window: Range<u32>| {
+            for (class, times) in classes.clone() {
+                let Some(mut part) = list(class)? else { continue };
+                let (mut bound, mut more) = (0, true);
+                while more && bound < window.end {
+                    bound = window.end.min(bound.saturating_add(WINDOW));
                     found.clear();
                     more = part.rows_before(bound, &mut found)?;
-                    // The beginning of a large window is also the beginning of a step.
-                    if from >= start {
-                        let weight = u16::try_from(weight).unwrap_or(u16::MAX);
-                        or_raise(count(large.counts, start, &found, weight, least, &mut reached));
-                    }
+                    or_raise(counts.add_rows(&found, weight(times)));
                 }
             }
-            reached.sort_unstable();
-            large.look(start, &reached, each)?;
-            reached.clear();
-            large.counts.fill(0);
-        }
-        Ok(())
+            Ok(true)
+        };
+        in_windows(rows, LARGE_WINDOW, least, add, look)
     }
 
-    /// Checks the rows of a window that have enough hits.
-    fn look(&mut self, start: u32, rows: &[u32], each: &mut dyn FnMut(HeapRow, f64)) -> Looked<()> {
-        self.segment.look(rows.iter().copied(), |number, row, bytes| {
-            let hits = self.counts[(number - start) as usize];
+    /// Gives the rows of a window that have enough hits to `taker`.
+    fn look(&self, counts: &RowCounts, taker: &mut dyn Taker) -> Looked<()> {
+        self.segment.look(counts.reached.iter().copied(), |number, row, bytes| {
             if !row.has(HeapRow::DEAD | HeapRow::NULL | HeapRow::EMPTY)
-                && let Some(similar) = self.accepts(row, Outline::read(bytes), hits)
+                && let Some(similar) = self.accepts(row, Outline::read(bytes), counts.count(number))
             {
-                each(row, similar);
+                taker.row(FoundRow::near(row, step_of(similar).into()));
             }
         })
     }

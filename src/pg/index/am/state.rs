@@ -2,21 +2,19 @@
 
 use pgrx::pg_sys;
 
-use super::gram_search::WantedRows;
 use super::nearest_by_edits::NearestByEdits;
 use super::ordered::{OrderedPass, OrderedScan};
+use super::reading::{FoundRow, SearchEnd, Taker, WantedRows};
 use super::search::{finds_many, near_bits, search, some_rows, undisturbed};
 use super::search_grams::search_grams;
-use super::search_sets::search_sets;
-use super::search_values::{More, SketchTarget, search_values};
 use super::table::{Heap, RowTexts};
-use crate::pg::index::layout::items::{HeapRow, Tid};
-use crate::pg::index::opclass::class::OperatorClass;
-use crate::pg::index::opclass::keys::ClassKeys;
-use crate::pg::index::opclass::probe::{Probe, Target};
-use crate::pg::index::opclass::sets::probe::step_of;
+use crate::pg::index::families::class::OperatorClass;
+use crate::pg::index::families::keys::ClassKeys;
+use crate::pg::index::families::probe::{Probe, Target};
+use crate::pg::index::layout::items::Tid;
 use crate::pg::index::pages::buffer::{Looked, OpenIndex};
 use crate::pg::server::error::or_raise;
+use neardup_core::features::normalization::Normalization;
 
 /// A scan of the index.
 #[derive(Debug)]
@@ -54,17 +52,18 @@ impl Scan {
         }
     }
 
-    /// Calls `each` with every row that the first probe finds, unless the row's sketch shows that
-    /// another probe does not find it. Passes the row and its sketch, perhaps more than once.
-    pub(crate) fn search(&self, each: &mut dyn FnMut(HeapRow, &[u8])) -> Looked<()> {
+    /// Gives every row that the first probe finds to `taker`, unless the row's sketch shows that
+    /// another probe does not find it, perhaps more than once.
+    pub(super) fn search(&self, taker: &mut dyn Taker) -> Looked<SearchEnd> {
         let (first, rest) = match self.probes.as_slice() {
             [] => (&Probe::Everything, &[][..]),
             [first, rest @ ..] => (first, rest),
         };
-        search(self.index, &self.keys, first, &mut |row, sketch| {
-            if rest.iter().all(|probe| !probe.is_near() || self.keys.accepts(probe, row, sketch)) {
-                each(row, sketch);
-            }
+        let accepts = |probe: &Probe, found: &FoundRow<'_>| {
+            !probe.is_near() || self.keys.accepts(probe, found.row, found.sketch)
+        };
+        search(self.index, &self.keys, first, WantedRows::All, &mut |found: FoundRow<'_>| {
+            if rest.iter().all(|probe| accepts(probe, &found)) { taker.row(found) } else { u64::MAX }
         })
     }
 
@@ -86,10 +85,9 @@ impl Scan {
         }
     }
 
-    /// Returns a reader of the texts of the table, if they can be read.
-    fn texts(&self) -> Option<RowTexts> {
+    /// Returns a reader of the texts of the table, in this form, if they can be read.
+    fn texts(&self, form: Option<Normalization>) -> Option<RowTexts> {
         let (table, snapshot) = self.seen?;
-        let form = self.keys.grams.as_ref().and_then(|grams| grams.parameters.normalization);
         // SAFETY: the server keeps both for the scan.
         unsafe { RowTexts::new(self.index, table, snapshot, form).unwrap_or_else(|error| error.raise()) }
     }
@@ -119,64 +117,49 @@ impl Scan {
         let ordered = &self.ordered;
         let (index, keys) = (self.index, &self.keys);
         let mut nearest = ordered.nearest();
-        let (mut reached, mut is_exact) = (None, false);
+        let (mut end, mut is_exact) = (SearchEnd::default(), false);
         undisturbed(index, || {
             nearest.clear();
             is_exact = false;
-            let mut push = |key: u64, row: HeapRow| or_raise(ordered.push(&mut nearest, key, row.tid()));
-            let mut add = |row: HeapRow, sketch: &[u8]| push(ordered.key(keys, row, sketch), row);
-            match (ordered.pass(), ordered.only_target()) {
-                (OrderedPass::Near(Probe::Sets(probe)), _) => {
-                    search_sets(index, keys, probe, &mut |row, similar| push(step_of(similar).into(), row))
-                }
-                (OrderedPass::Near(Probe::Grams(probe)), _) => {
-                    if let Some(ball) = probe.ball()
-                        && let Some(texts) = self.texts()
-                    {
-                        let found = NearestByEdits::new(texts, &ball, ordered, &mut nearest);
-                        let mut found = found.unwrap_or_else(|error| error.raise());
-                        let done = search_grams(index, keys, probe, WantedRows::Nearest, &mut found);
-                        is_exact = found.is_exact();
-                        return done;
-                    }
-                    search_grams(index, keys, probe, WantedRows::Nearest, &mut |row: HeapRow, similar| {
-                        or_raise(ordered.push(&mut nearest, step_of(similar).into(), row.tid()));
-                        ordered.wanted(&nearest)
-                    })
-                }
-                (OrderedPass::Near(&Probe::Near { ref target, most, .. }), _) if keys.has_value_lists() => {
-                    // Mostly there are near rows. If not, one more search finds all others.
-                    let more = if ordered.is_first_pass() { More::Some } else { More::All };
-                    let sought = SketchTarget { target, most, more };
-                    let found = search_values(index, keys, &sought, &mut |row, _, difference| {
-                        or_raise(ordered.push(&mut nearest, difference.into(), row.tid()));
-                        ordered.wanted(&nearest).try_into().unwrap_or(u32::MAX)
-                    })?;
-                    reached = Some(found.reached);
-                    if found.left_out {
-                        nearest.leave_out();
-                    }
-                    Ok(())
-                }
-                (OrderedPass::Near(probe), _) => search(index, keys, probe, &mut add),
-                (OrderedPass::Ties, _) => some_rows(index, keys, &mut |row| {
-                    or_raise(ordered.push(&mut nearest, keys.farthest().into(), row.tid()));
-                    !nearest.is_full()
-                }),
-                (OrderedPass::All, Some(Target::Sketch(bits))) if keys.class == OperatorClass::Simhash => {
-                    let left_out = near_bits(index, keys, bits, &mut |row, sketch, wanted| {
-                        let key = ordered.key(keys, row, sketch);
-                        or_raise(ordered.push(&mut nearest, key, row.tid()));
-                        *wanted = ordered.wanted(&nearest).try_into().unwrap_or(u32::MAX);
-                    })?;
-                    if left_out {
-                        nearest.leave_out();
-                    }
-                    Ok(())
-                }
-                (OrderedPass::All, _) => self.search(&mut add),
+            if let OrderedPass::Near(Probe::Grams(probe)) = ordered.pass()
+                && let Some(ball) = probe.ball()
+                && let Some(texts) = self.texts(probe.normalization)
+            {
+                let found = NearestByEdits::new(texts, &ball, ordered, &mut nearest);
+                let mut found = found.unwrap_or_else(|error| error.raise());
+                search_grams(index, keys, probe, WantedRows::Nearest, &mut found)?;
+                is_exact = found.is_exact();
+                return Ok(());
             }
+            let mut take = |found: FoundRow<'_>| {
+                let key = found.key.unwrap_or_else(|| ordered.key(keys, found.row, found.sketch));
+                or_raise(ordered.push(&mut nearest, key, found.row.tid()));
+                ordered.wanted(&nearest)
+            };
+            end = match (ordered.pass(), ordered.only_target()) {
+                (OrderedPass::Near(probe), _) => {
+                    // Mostly there are near rows. If not, one more search finds all others.
+                    let wanted =
+                        if ordered.is_first_pass() { WantedRows::Nearest } else { WantedRows::Farther };
+                    search(index, keys, probe, wanted, &mut take)?
+                }
+                (OrderedPass::Ties, _) => {
+                    some_rows(index, keys, &mut |row| {
+                        or_raise(ordered.push(&mut nearest, keys.farthest().into(), row.tid()));
+                        !nearest.is_full()
+                    })?;
+                    SearchEnd::default()
+                }
+                (OrderedPass::All, Some(Target::Sketch(bits))) if keys.class == OperatorClass::Simhash => {
+                    near_bits(index, keys, bits, &mut take)?
+                }
+                (OrderedPass::All, _) => self.search(&mut take)?,
+            };
+            Ok(())
         });
-        self.ordered.take(nearest, reached, is_exact);
+        if end.left_out {
+            nearest.leave_out();
+        }
+        self.ordered.take(nearest, end.reached, is_exact);
     }
 }

@@ -1,84 +1,103 @@
 //! The rows of an index's table: scans them for a build or a check, reads their texts as the query
 //! sees them, and checks addresses of rows before they are looked up.
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 
-use pgrx::PgSqlErrorCode;
+use pgrx::PgMemoryContexts;
 use pgrx::pg_sys::{self, Datum};
 
+use crate::pg::index::families::values::text_of;
 use crate::pg::index::layout::items::Tid;
 use crate::pg::index::layout::meta::{address_of, tid_of};
-use crate::pg::index::opclass::values::text_of;
 use crate::pg::index::pages::buffer::OpenIndex;
-use crate::pg::server::error::{Result, SqlError, catch};
+use crate::pg::server::error::{Result, catch};
+use crate::pg::server::guard::guard;
 use neardup_core::features::normalization::Normalization;
 
-/// Calls `each` with a row of a scan of the table, then resets the memory context in which `each`
-/// ran.
+/// The rows of a scan of a table for an index on it.
+pub(crate) enum ScannedRows {
+    /// Those of all pages. The scan reports its progress.
+    All,
+    /// Those of a range of pages: the first one, and their number.
+    Pages(u32, u32),
+    /// Those of a scan that has begun, and that is ended.
+    Begun(pg_sys::TableScanDesc),
+}
+
+/// What [`each_row`] is given.
+struct RowsOfScan<F> {
+    each: F,
+    memory: pg_sys::MemoryContext,
+}
+
+/// Calls `each` with every row of a scan: its address, and the value of the index's only column.
+/// `each` runs in a memory context that is reset after each row. Does the same as
+/// table_index_build_scan of tableam.h, but without a guard of pgrx: expressions and predicates of
+/// the index call functions of users, and the errors of these functions must arrive complete.
 ///
 /// # Safety
-/// The arguments are those of an `IndexBuildCallback`: one value of the index's only column, and
-/// the row's address.
-pub(crate) unsafe fn row_of_scan(
-    memory: pg_sys::MemoryContext,
-    address: pg_sys::ItemPointer,
-    values: *mut Datum,
-    nulls: *mut bool,
-    each: impl FnOnce(Tid, Option<Datum>) -> Result<()>,
-) -> Result<()> {
-    // SAFETY: the caller's promise.
+/// The relations are an open table and an index of one column on it, which `info` describes.
+pub(crate) unsafe fn scan_table<F: FnMut(Tid, Option<Datum>) -> Result<()>>(
+    [table, index]: [pg_sys::Relation; 2],
+    info: *mut pg_sys::IndexInfo,
+    rows: ScannedRows,
+    each: F,
+) -> Result<f64> {
+    let memory = PgMemoryContexts::new("neardup row of a scan for an index");
+    let mut state = RowsOfScan { each, memory: memory.value() };
+    // Scans of the same table may be synchronized with each other, except scans of a range.
+    let progress = matches!(rows, ScannedRows::All);
+    let (join, first, count, scan) = match rows {
+        ScannedRows::All => (true, 0, pg_sys::InvalidBlockNumber, std::ptr::null_mut()),
+        ScannedRows::Pages(first, count) => (false, first, count, std::ptr::null_mut()),
+        ScannedRows::Begun(scan) => (true, 0, pg_sys::InvalidBlockNumber, scan),
+    };
+    // SAFETY: the caller's promise; every table access method has this function, which gives the
+    // callback the state that is passed here.
     unsafe {
-        let before = pg_sys::MemoryContextSwitchTo(memory);
-        let result = each(tid_of(&*address), (!*nulls).then(|| *values));
-        pg_sys::MemoryContextSwitchTo(before);
-        pg_sys::MemoryContextReset(memory);
-        result
+        let scan_rows = (*(*table).rd_tableam).index_build_range_scan.expect("of every table access method");
+        let state: *mut c_void = (&raw mut state).cast();
+        catch(|| {
+            let each = Some(each_row::<F> as _);
+            scan_rows(table, index, info, join, false, progress, first, count, each, state, scan)
+        })
     }
 }
 
 /// The callback that the server calls with every row of a scan for an index.
-pub(crate) type EachRow = unsafe extern "C-unwind" fn(
-    pg_sys::Relation,
-    pg_sys::ItemPointer,
-    *mut Datum,
-    *mut bool,
-    bool,
-    *mut c_void,
-);
-
-/// A range of pages of a table.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Range {
-    /// The first page.
-    pub first: u32,
-    /// The number of pages.
-    pub count: u32,
+unsafe extern "C-unwind" fn each_row<F: FnMut(Tid, Option<Datum>) -> Result<()>>(
+    _index: pg_sys::Relation,
+    address: pg_sys::ItemPointer,
+    values: *mut Datum,
+    nulls: *mut bool,
+    _alive: bool,
+    state: *mut c_void,
+) {
+    // SAFETY: this is the outermost frame; the server gives one value of the index's only column,
+    // the row's address, and our state.
+    unsafe {
+        guard(|| {
+            let RowsOfScan { each, memory } = &mut *state.cast::<RowsOfScan<F>>();
+            let before = pg_sys::MemoryContextSwitchTo(*memory);
+            let result = each(tid_of(&*address), (!*nulls).then(|| *values));
+            pg_sys::MemoryContextSwitchTo(before);
+            pg_sys::MemoryContextReset(*memory);
+            result
+        });
+    }
 }
 
-/// Does the same as table_index_build_scan of tableam.h, but without a guard of pgrx: expressions
-/// and predicates of the index call functions of users, and the errors of these functions must
-/// arrive complete. If `scan` is not null, it is used and ended. Without a range, all pages are
-/// scanned.
-///
-/// # Safety
-/// The relations are an open table and an index on it, which `info` describes, and `each` can take
-/// `state`.
-pub(crate) unsafe fn scan_table(
-    [table, index]: [pg_sys::Relation; 2],
-    info: *mut pg_sys::IndexInfo,
-    progress: bool,
-    each: EachRow,
-    state: *mut c_void,
-    scan: pg_sys::TableScanDesc,
-    range: Option<Range>,
-) -> Result<f64> {
-    // SAFETY: the caller's promise; every table access method has this function.
+/// Makes a memory context below the current one.
+pub(super) fn new_context(name: &'static CStr) -> pg_sys::MemoryContext {
+    // SAFETY: the name outlives the context.
     unsafe {
-        let scan_rows = (*(*table).rd_tableam).index_build_range_scan.expect("of every table access method");
-        let Range { first, count } = range.unwrap_or(Range { first: 0, count: pg_sys::InvalidBlockNumber });
-        // Scans of the same table may be synchronized with each other, except scans of a range.
-        let join = range.is_none();
-        catch(|| scan_rows(table, index, info, join, false, progress, first, count, Some(each), state, scan))
+        pg_sys::AllocSetContextCreateInternal(
+            pg_sys::CurrentMemoryContext,
+            name.as_ptr(),
+            pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
+            pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
+            pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize,
+        )
     }
 }
 
@@ -115,13 +134,7 @@ impl RowTexts {
             let column = (*(*index.relation()).rd_index).indkey.values.as_slice(1)[0];
             let routine = (*table).rd_tableam;
             let Some(begin) = (*routine).index_fetch_begin.filter(|_| column > 0) else { return Ok(None) };
-            let memory = pg_sys::AllocSetContextCreateInternal(
-                pg_sys::CurrentMemoryContext,
-                c"neardup texts of rows".as_ptr(),
-                pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
-                pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
-                pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize,
-            );
+            let memory = new_context(c"neardup texts of rows");
             let slot = pg_sys::table_slot_create(table, std::ptr::null_mut());
             let fetch = catch(|| begin(table))?;
             let heap = Heap::default();
@@ -201,12 +214,9 @@ impl Heap {
         };
         if block >= self.0 {
             let name = index.name();
-            SqlError::new(
-                PgSqlErrorCode::ERRCODE_INDEX_CORRUPTED,
-                format!("index \"{name}\" has a row of block {block}, which its table does not have"),
-            )
-            .hint(format!("Please REINDEX it: REINDEX INDEX {};", index.quoted()))
-            .raise();
+            let message =
+                format!("index \"{name}\" has a row of block {block}, which its table does not have");
+            index.damaged(message).raise();
         }
     }
 }

@@ -9,7 +9,9 @@ use crate::pg::compat;
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::procedure::brought_along::code_of_others;
 use crate::pg::query::as_user::as_user;
-use crate::pg::query::names::role;
+use crate::pg::query::citus::is_spread;
+use crate::pg::query::names::{name_of, role};
+use crate::pg::request::example::literal;
 use crate::pg::server::call::FunctionCall;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
@@ -205,4 +207,25 @@ fn not_ours(name: &str) -> SqlError {
     SqlError::new(PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE, message).hint(
         "Such an index is made by CREATE INDEX … USING signature (…); of a partitioned one, name those of the partitions.",
     )
+}
+
+/// Fails for an index of a table that Citus distributes, with a hint that shows how to query all
+/// shards. The query in the hint calls the function in `call` for each index `c`, names the rows of
+/// its result `s`, and selects the expression `shown`.
+pub(crate) fn refuse_spread(opened: &UserIndex, call: &str, shown: &str) -> Result<()> {
+    // SAFETY: an open relation.
+    let table = unsafe { (*opened.table).rd_id };
+    if !is_spread(table)? {
+        return Ok(());
+    }
+    let name = opened.index.name();
+    let (table, begin) = (name_of(table)?, literal(&format!("{name}_")));
+    let message = format!("index \"{name}\" is of a table that Citus spreads, and has no rows here");
+    let hint = format!(
+        "Ask all shards: SELECT shardid, result FROM run_command_on_shards({}, $$SELECT {shown} FROM pg_index i \
+         JOIN pg_class c ON c.oid = i.indexrelid, {call} s \
+         WHERE i.indrelid = '%s'::regclass AND starts_with(c.relname, {begin})$$);",
+        literal(&table)
+    );
+    Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message).hint(hint))
 }

@@ -6,10 +6,10 @@ use pgrx::pg_sys;
 use roaring::RoaringBitmap;
 
 use crate::pg::compat::vacuum_delay;
+use crate::pg::index::families::keys::ClassKeys;
 use crate::pg::index::layout::format::PageKind;
 use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::layout::meta::{Directory, address_of};
-use crate::pg::index::opclass::keys::ClassKeys;
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::index::storage::maintenance::{Maintenance, sure};
 use crate::pg::index::storage::order;
@@ -58,11 +58,10 @@ pub(crate) unsafe extern "C-unwind" fn bulk_delete(
 /// Flags dead rows. Returns the number of live rows and the number of rows that it flagged.
 fn mark(index: OpenIndex, is_dead: &mut dyn FnMut(HeapRow) -> bool) -> [u64; 2] {
     let maintenance = Maintenance::begin(index);
-    let directory = Directory::read(index);
-    let keys = ClassKeys::open(index, &directory.meta);
+    let (directory, keys) = ClassKeys::read(index);
     let (mut alive, mut marked) = (0, 0);
     let mut pages = PendingPages::all(index, &directory.meta);
-    while let Some([living, _, flagged]) = sure(index, pages.mark_next(&mut *is_dead)) {
+    while let Some([living, flagged]) = sure(index, pages.mark_next(&mut *is_dead)) {
         alive += living;
         marked += flagged;
     }
@@ -148,7 +147,7 @@ pub(crate) fn sweep(index: OpenIndex, _right: &Maintenance) -> u32 {
 pub(crate) fn used(index: OpenIndex, directory: &Directory) -> RoaringBitmap {
     let keys = ClassKeys::open(index, &directory.meta);
     let mut used = RoaringBitmap::from_iter([0]);
-    if keys.sets.is_some() {
+    if keys.sets().is_some() {
         used.extend(order::blocks(index, &directory.meta));
     }
     let mut pages = PendingPages::all(index, &directory.meta);

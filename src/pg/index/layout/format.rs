@@ -53,7 +53,7 @@ impl PageKind {
 /// What the segments of an index have. The numbers are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Family {
+pub(crate) enum StoredFamily {
     /// Pairs of signature and row.
     Pairs = 0,
     /// Lists of the classes of sets.
@@ -146,7 +146,7 @@ bytes! {
         magic: u32,
         /// [`FORMAT`].
         version: u16,
-        /// The [`Family`].
+        /// The [`StoredFamily`].
         family: u8,
         /// 0.
         unused: u8,
@@ -158,7 +158,7 @@ bytes! {
         text_version: u8,
         /// The source of the sketches; see `sketches::wire::SketchSource`. In an index of sets, the
         /// origin of the sets; see `features::origin::Origin`. In an index of sets, runs or grams,
-        /// the upper half has the normalization form of the texts; see `opclass::cut`.
+        /// the upper half has the normalization form of the texts; see `families::cut`.
         tokenizer: u8,
         /// The number of words of a shingle. In an index of runs, the number of tokens of a gram;
         /// in an index of grams, the number of characters of one.
@@ -337,7 +337,7 @@ mod tests {
         let meta = Meta {
             magic: MAGIC,
             version: FORMAT.into(),
-            family: Family::Runs as u8,
+            family: StoredFamily::Runs as u8,
             class: 3,
             seed: 1,
             threshold: 0.8,

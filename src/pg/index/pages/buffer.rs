@@ -4,7 +4,7 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys;
 
-use super::page::{Image, LockedPage};
+use super::page::LockedPage;
 use crate::pg::compat;
 use crate::pg::index::layout::format::{NONE, PAGE, PageKind, Tail};
 use crate::pg::server::encoding;
@@ -119,12 +119,13 @@ impl OpenIndex {
     /// Fails because the page has impossible contents.
     pub(crate) fn corrupted(self, block: u32, what: &str) -> ! {
         let name = self.name();
-        SqlError::new(
-            PgSqlErrorCode::ERRCODE_INDEX_CORRUPTED,
-            format!("index \"{name}\" is corrupted in block {block}: {what}"),
-        )
-        .hint(format!("Please REINDEX it: REINDEX INDEX {};", self.quoted()))
-        .raise()
+        self.damaged(format!("index \"{name}\" is corrupted in block {block}: {what}")).raise()
+    }
+
+    /// Returns the error for an index that has not what it must have.
+    pub(crate) fn damaged(self, message: String) -> SqlError {
+        SqlError::new(PgSqlErrorCode::ERRCODE_INDEX_CORRUPTED, message)
+            .hint(format!("Please REINDEX it: REINDEX INDEX {};", self.quoted()))
     }
 
     /// Pins a page and locks it for reading.
@@ -137,15 +138,20 @@ impl OpenIndex {
         self.get(block, pg_sys::BUFFER_LOCK_EXCLUSIVE)
     }
 
+    /// Pins a page, or a new one at the end if `block` is [`NONE`].
+    fn buffer(self, fork: pg_sys::ForkNumber::Type, block: u32) -> pg_sys::Buffer {
+        let mode = pg_sys::ReadBufferMode::RBM_NORMAL;
+        // SAFETY: an open relation; the server raises an error for blocks that it does not have.
+        unsafe { pg_sys::ReadBufferExtended(self.relation, fork, block, mode, self.strategy) }
+    }
+
     fn get(self, block: u32, lock: u32) -> LockedPage {
         // A small allocation never fails by itself, so each read of a page checks whether memory is
         // short.
         or_raise(memory::suffices("reading an index"));
         // SAFETY: an open relation; the server raises an error for blocks that it does not have.
         unsafe {
-            let fork = pg_sys::ForkNumber::MAIN_FORKNUM;
-            let mode = pg_sys::ReadBufferMode::RBM_NORMAL;
-            let buffer = pg_sys::ReadBufferExtended(self.relation, fork, block, mode, self.strategy);
+            let buffer = self.buffer(pg_sys::ForkNumber::MAIN_FORKNUM, block);
             pg_sys::LockBuffer(buffer, lock as i32);
             let page = LockedPage::new(buffer);
             page.prefetch_tail();
@@ -173,9 +179,7 @@ impl OpenIndex {
                 if block == 0 || block >= self.blocks_now() {
                     continue;
                 }
-                let fork = pg_sys::ForkNumber::MAIN_FORKNUM;
-                let mode = pg_sys::ReadBufferMode::RBM_NORMAL;
-                let buffer = pg_sys::ReadBufferExtended(self.relation, fork, block, mode, self.strategy);
+                let buffer = self.buffer(pg_sys::ForkNumber::MAIN_FORKNUM, block);
                 if !pg_sys::ConditionalLockBuffer(buffer) {
                     pg_sys::ReleaseBuffer(buffer);
                     continue;
@@ -194,22 +198,10 @@ impl OpenIndex {
         unsafe {
             let lock = pg_sys::ExclusiveLock as i32;
             pg_sys::LockRelationForExtension(self.relation, lock);
-            let mode = pg_sys::ReadBufferMode::RBM_NORMAL;
-            let buffer = pg_sys::ReadBufferExtended(self.relation, fork, NONE, mode, self.strategy);
+            let buffer = self.buffer(fork, NONE);
             pg_sys::LockBuffer(buffer, pg_sys::BUFFER_LOCK_EXCLUSIVE as i32);
             pg_sys::UnlockRelationForExtension(self.relation, lock);
             LockedPage::new(buffer)
-        }
-    }
-
-    /// Replaces the contents of a page of an index that is logged at the end. The page must be
-    /// locked for writing.
-    pub(crate) fn rewrite(self, page: &LockedPage, contents: &[u8]) {
-        // SAFETY: the buffer's own page, locked for writing, of a relation that no other backend
-        // sees.
-        unsafe {
-            Image::at(page.start()).fill(contents);
-            pg_sys::MarkBufferDirty(page.buffer);
         }
     }
 
@@ -237,15 +229,10 @@ impl OpenIndex {
     /// Writes the only page of an empty unlogged index.
     pub(crate) fn write_init_fork(self, tail: Tail, contents: &[u8]) {
         let fork = pg_sys::ForkNumber::INIT_FORKNUM;
-        let page = self.extend(fork);
-        // SAFETY: the buffer's own page, locked for writing; logged by hand because generic WAL
-        // skips unlogged relations. Logging locks the page itself.
-        unsafe {
-            Image::initialised(page.start(), tail).fill(contents);
-            pg_sys::MarkBufferDirty(page.buffer);
-            drop(page);
-            pg_sys::log_newpage_range(self.relation, fork, 0, 1, true);
-        }
+        self.extend(fork).rewrite(Some(tail), contents);
+        // SAFETY: an open relation; logged by hand because generic WAL skips unlogged relations.
+        // Logging locks the page itself.
+        unsafe { pg_sys::log_newpage_range(self.relation, fork, 0, 1, true) };
     }
 
     /// Reports a page to the free space map as free.

@@ -76,6 +76,20 @@ impl LockedPage {
         self.end().and_then(|_| self.tail().kind())
     }
 
+    /// Replaces the contents of the page, and initialises it if there is a tail, without logging
+    /// that. The page must be locked for writing, and no other backend may see its index.
+    pub(crate) fn rewrite(&self, tail: Option<Tail>, contents: &[u8]) {
+        // SAFETY: the buffer's own page, by the promise that is asked for.
+        unsafe {
+            let mut image = match tail {
+                Some(tail) => Image::initialised(self.start(), tail),
+                None => Image::at(self.start()),
+            };
+            image.fill(contents);
+            pg_sys::MarkBufferDirty(self.buffer);
+        }
+    }
+
     /// Reports whether this is the page with this kind, id and number.
     pub(crate) fn is(&self, kind: PageKind, id: u64, number: u32) -> bool {
         let tail = self.tail();

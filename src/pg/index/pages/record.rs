@@ -96,27 +96,16 @@ pub(crate) enum Logging {
 impl OpenIndex {
     /// Writes a page with these contents, free or new, and returns its block.
     pub(crate) fn add(self, tail: Tail, contents: &[u8], logging: Logging) -> u32 {
-        let page = match logging {
-            Logging::Now => self.new_page(),
-            // A new index has no free pages.
-            Logging::AtEnd => self.extend(pg_sys::ForkNumber::MAIN_FORKNUM),
-        };
-        match logging {
-            Logging::Now => {
-                let mut record = Record::new(self);
-                record.initialise(&page, tail, |copy| copy.fill(contents));
-                record.commit();
-            }
-            Logging::AtEnd => {
-                // SAFETY: the buffer's own page, locked for writing, of a relation that no other
-                // backend sees and that is logged at the end.
-                unsafe {
-                    let mut image = Image::initialised(page.start(), tail);
-                    image.fill(contents);
-                    pg_sys::MarkBufferDirty(page.buffer);
-                }
-            }
+        if logging == Logging::Now {
+            let page = self.new_page();
+            let mut record = Record::new(self);
+            record.initialise(&page, tail, |copy| copy.fill(contents));
+            record.commit();
+            return page.block();
         }
+        // A new index has no free pages.
+        let page = self.extend(pg_sys::ForkNumber::MAIN_FORKNUM);
+        page.rewrite(Some(tail), contents);
         page.block()
     }
 

@@ -1,7 +1,9 @@
 //! Reads the signatures of a segment in ascending order and the rows of each signature, or finds
 //! the rows of one signature.
 
-use roaring::RoaringBitmap;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 use super::list_reader::PartReader;
 use super::lists::bits_of_parts;
@@ -10,32 +12,24 @@ use crate::pg::index::layout::format::List;
 use crate::pg::index::layout::items::SignaturePair;
 use crate::pg::index::pages::buffer::Looked;
 
-/// The rows of one signature.
-pub(crate) enum RowsOfSignature {
-    /// Rows from a list.
-    Many(RoaringBitmap),
-    /// Rows from pairs.
-    Few(Vec<u32>),
+/// The rows of a signature.
+#[derive(Debug)]
+pub(crate) enum SignatureRows {
     /// The only row. Most signatures have just one row, and this variant allocates nothing.
     One(u32),
+    /// The row numbers, in ascending order.
+    Few(Vec<u32>),
+    /// A list.
+    Many(List),
 }
 
-impl RowsOfSignature {
-    /// Calls `each` with every row.
-    pub(crate) fn each(&self, mut each: impl FnMut(u32)) {
-        match self {
-            Self::Many(rows) => rows.iter().for_each(each),
-            Self::Few(rows) => rows.iter().for_each(|&row| each(row)),
-            Self::One(row) => each(*row),
-        }
-    }
-
+impl SignatureRows {
     /// Returns the number of rows.
-    pub(crate) fn len(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         match self {
-            Self::Many(rows) => rows.len(),
-            Self::Few(rows) => rows.len() as u64,
             Self::One(_) => 1,
+            Self::Few(rows) => rows.len() as u64,
+            Self::Many(list) => list.rows.into(),
         }
     }
 }
@@ -59,14 +53,13 @@ impl<'a> SegmentCursor<'a> {
     }
 
     /// Returns the next signature with its rows.
-    pub(crate) fn next(&mut self) -> Looked<Option<(u64, RowsOfSignature)>> {
+    pub(crate) fn next(&mut self) -> Looked<Option<(u64, SignatureRows)>> {
         match self {
             Self::Pairs(pairs) => pairs.next(),
             Self::Lists(lists) => {
                 let mut rows = Vec::new();
-                Ok(lists
-                    .next_of(|part| part.next(&mut rows))?
-                    .map(|signature| (signature, RowsOfSignature::Few(rows))))
+                let signature = lists.next_of(|part| part.next(&mut rows))?;
+                Ok(signature.map(|signature| (signature, SignatureRows::Few(rows))))
             }
         }
     }
@@ -74,7 +67,7 @@ impl<'a> SegmentCursor<'a> {
     /// Returns the next signature with the number of its rows.
     pub(crate) fn next_count(&mut self) -> Looked<Option<(u64, u64)>> {
         match self {
-            Self::Pairs(pairs) => pairs.next_count(),
+            Self::Pairs(pairs) => Ok(pairs.next()?.map(|(signature, rows)| (signature, rows.count()))),
             Self::Lists(lists) => {
                 let mut count = 0;
                 let class = |part: &mut PartReader<'_>| {
@@ -144,7 +137,7 @@ impl PairCursor<'_> {
         Ok(Some(SignaturePair::read(&self.pairs, self.at / SignaturePair::SIZE)))
     }
 
-    fn next(&mut self) -> Looked<Option<(u64, RowsOfSignature)>> {
+    fn next(&mut self) -> Looked<Option<(u64, SignatureRows)>> {
         let Some(first) = self.peek()? else { return Ok(None) };
         let segment = self.segment;
         if self.last.is_some_and(|last| last >= first.signature) {
@@ -153,8 +146,7 @@ impl PairCursor<'_> {
         self.last = Some(first.signature);
         if let Some(list) = first.list() {
             self.at += SignaturePair::SIZE;
-            let list = segment.list(list)?;
-            return Ok(Some((first.signature, RowsOfSignature::Many(segment.rows_of(list)?))));
+            return Ok(Some((first.signature, SignatureRows::Many(segment.list(list)?))));
         }
         let corrupted = || {
             segment.index.corrupted(segment.about.root, "a signature has rows that the segment has not");
@@ -164,7 +156,7 @@ impl PairCursor<'_> {
         }
         self.at += SignaturePair::SIZE;
         if self.peek()?.is_none_or(|next| next.signature != first.signature) {
-            return Ok(Some((first.signature, RowsOfSignature::One(first.row))));
+            return Ok(Some((first.signature, SignatureRows::One(first.row))));
         }
         let mut few = vec![first.row];
         while let Some(pair) = self.peek()?.filter(|pair| pair.signature == first.signature) {
@@ -174,44 +166,62 @@ impl PairCursor<'_> {
             few.push(pair.row);
             self.at += SignaturePair::SIZE;
         }
-        Ok(Some((first.signature, RowsOfSignature::Few(few))))
-    }
-
-    fn next_count(&mut self) -> Looked<Option<(u64, u64)>> {
-        let Some(first) = self.peek()? else { return Ok(None) };
-        if let Some(list) = first.list() {
-            self.at += SignaturePair::SIZE;
-            return Ok(Some((first.signature, self.segment.list(list)?.rows.into())));
-        }
-        let mut count = 0;
-        while self.peek()?.is_some_and(|pair| pair.signature == first.signature) {
-            count += 1;
-            self.at += SignaturePair::SIZE;
-        }
-        Ok(Some((first.signature, count)))
+        Ok(Some((first.signature, SignatureRows::Few(few))))
     }
 }
 
-/// The rows of a signature.
-#[derive(Debug)]
-pub(crate) enum SignatureRows {
-    /// The row numbers, in ascending order.
-    Few(Vec<u32>),
-    /// A list.
-    Many(List),
+/// A method of [`SegmentCursor`] that reads something of the next signature.
+type ReadNext<'a, T> = fn(&mut SegmentCursor<'a>) -> Looked<Option<(u64, T)>>;
+
+/// Iterates over the signatures of several segments, in ascending order.
+pub(crate) struct MergedCursor<'a, T> {
+    cursors: Vec<SegmentCursor<'a>>,
+    read: ReadNext<'a, T>,
+    /// The next signature of each segment, and what was read of it.
+    heads: BinaryHeap<Reverse<(u64, usize)>>,
+    waiting: Vec<Option<T>>,
 }
 
-impl SignatureRows {
-    /// Returns the number of rows.
-    pub(crate) fn count(&self) -> u64 {
-        match self {
-            Self::Few(rows) => rows.len() as u64,
-            Self::Many(list) => list.rows.into(),
+impl<'a, T> MergedCursor<'a, T> {
+    /// Starts at the first signature.
+    pub(crate) fn new(
+        segments: impl IntoIterator<Item = &'a Segment>,
+        read: ReadNext<'a, T>,
+    ) -> Looked<Self> {
+        let cursors: Vec<_> = segments.into_iter().map(SegmentCursor::new).collect();
+        let mut merged = Self { cursors, read, heads: BinaryHeap::new(), waiting: Vec::new() };
+        for (n, cursor) in merged.cursors.iter_mut().enumerate() {
+            let first = read(cursor)?;
+            merged.heads.extend(first.iter().map(|&(signature, _)| Reverse((signature, n))));
+            merged.waiting.push(first.map(|(_, rows)| rows));
         }
+        Ok(merged)
+    }
+
+    /// Returns the next signature, the number of the segment that has it, and what was read of it.
+    pub(crate) fn next(&mut self) -> Looked<Option<(u64, usize, T)>> {
+        let Some(mut head) = self.heads.peek_mut() else { return Ok(None) };
+        let Reverse((signature, n)) = *head;
+        let (next, rows) = (self.read)(&mut self.cursors[n])?.unzip();
+        match next {
+            Some(next) => *head = Reverse((next, n)),
+            None => drop(PeekMut::pop(head)),
+        }
+        Ok(std::mem::replace(&mut self.waiting[n], rows).map(|rows| (signature, n, rows)))
     }
 }
 
 impl Segment {
+    /// Calls `each` with the rows of a signature.
+    pub(crate) fn each_row(&self, rows: &SignatureRows, mut each: impl FnMut(u32)) -> Looked<()> {
+        match rows {
+            SignatureRows::One(row) => each(*row),
+            SignatureRows::Few(rows) => rows.iter().copied().for_each(each),
+            SignatureRows::Many(list) => self.rows_of(*list)?.iter().for_each(each),
+        }
+        Ok(())
+    }
+
     /// Finds the rows of a signature: some row numbers, or a list. Reads one or two pages, rarely
     /// more.
     pub(crate) fn find(&self, signature: u64) -> Looked<Option<SignatureRows>> {
@@ -262,7 +272,8 @@ impl Segment {
         while let Some(here) = page.take() {
             let pairs = here.contents();
             let count = pairs.len() / SignaturePair::SIZE;
-            let start = partition(count, |i| SignaturePair::read(pairs, i).signature < signature);
+            let (all, _) = pairs.as_chunks::<{ SignaturePair::SIZE }>();
+            let start = all.partition_point(|pair| SignaturePair::read(pair, 0).signature < signature);
             for i in start..count {
                 let pair = SignaturePair::read(pairs, i);
                 if pair.signature != signature {
@@ -296,14 +307,4 @@ impl Segment {
 /// Returns these rows, if there are any.
 fn few(rows: Vec<u32>) -> Option<SignatureRows> {
     (!rows.is_empty()).then_some(SignatureRows::Few(rows))
-}
-
-/// Returns the first of `count` positions for which `before` is false, or `count` if there is none.
-fn partition(count: usize, before: impl Fn(usize) -> bool) -> usize {
-    let (mut low, mut high) = (0, count);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if before(middle) { low = middle + 1 } else { high = middle }
-    }
-    low
 }

@@ -28,6 +28,14 @@ struct PieceHead {
     single: Option<u32>,
 }
 
+/// What a first look at some lists tells.
+pub(crate) struct GlancedLists {
+    /// The number of their rows.
+    pub rows: u64,
+    /// The classes of the lists and the rows, if these are few.
+    pub few: Option<Vec<(u64, u32)>>,
+}
+
 /// Iterates over the pieces of a part.
 pub(crate) struct PartReader<'a, S = Segment> {
     stream: PartBytes<'a, S>,
@@ -84,6 +92,40 @@ impl<'a, S: ListSource> PartReader<'a, S> {
     /// Opens the part that contains a class.
     pub(crate) fn of_class(source: &'a S, class: u64) -> Looked<Self> {
         Self::open(source, (class >> lower_bits(source)) as u32)
+    }
+
+    /// Opens the part that contains a class, at the list of the class. Returns None if there is no
+    /// such list.
+    pub(crate) fn list_of(source: &'a S, class: u64) -> Looked<Option<Self>> {
+        let mut part = Self::of_class(source, class)?;
+        Ok(part.find(class)?.then_some(part))
+    }
+
+    /// Opens the list of the rows that hold a part of a split set, at its first row. Returns None
+    /// if there are none.
+    pub(crate) fn list_of_split(source: &'a S) -> Looked<Option<Self>> {
+        let mut part = Self::of_split(source)?;
+        let Some(head) = part.head()? else { return Ok(None) };
+        part.begin(head)?;
+        Ok(Some(part))
+    }
+
+    /// Looks at the lists of the classes from `first` to `last`, which are in one part. At most
+    /// `most` rows are few.
+    pub(crate) fn glance(source: &'a S, first: u64, last: u64, most: u64) -> Looked<GlancedLists> {
+        let mut part = Self::of_class(source, first)?;
+        part.skip_to(first)?;
+        let (mut all, mut few, mut rows) = (0, Vec::new(), Vec::new());
+        while let Some((class, count)) =
+            part.next_of_few(most.saturating_sub(all), &mut rows)?.filter(|&(class, _)| class <= last)
+        {
+            all += count;
+            if let Err(error) = memory::reserve(&mut few, rows.len(), COLLECTING) {
+                source.failed(error);
+            }
+            few.extend(rows.iter().map(|&row| (class, row)));
+        }
+        Ok(GlancedLists { rows: all, few: (all <= most).then_some(few) })
     }
 
     /// Opens the list of the rows that hold a part of a split set.
@@ -253,13 +295,6 @@ impl<'a, S: ListSource> PartReader<'a, S> {
         Ok(())
     }
 
-    /// Moves to the first list of the part. Returns false if the part is empty.
-    pub(crate) fn find_any(&mut self) -> Looked<bool> {
-        let Some(head) = self.head()? else { return Ok(false) };
-        self.begin(head)?;
-        Ok(true)
-    }
-
     /// Appends those of the next rows of the found class that are below `end`. Reports whether the
     /// class has more rows.
     pub(crate) fn rows_before(&mut self, end: u32, out: &mut Vec<u32>) -> Looked<bool> {
@@ -299,13 +334,6 @@ impl<'a, S: ListSource> PartReader<'a, S> {
                 Ok(false)
             }
         }
-    }
-
-    /// Appends the next rows of the found class, at most those of a piece. Reports whether the
-    /// class has more rows.
-    pub(crate) fn rows_of_piece(&mut self, out: &mut Vec<u32>) -> Looked<bool> {
-        self.read(u32::MAX, out)?;
-        self.each_run(|_| {})
     }
 
     /// Returns the first row of the current piece, if no row of it was returned yet.

@@ -22,7 +22,7 @@
 //!
 //! After the parts there is one more list: the rows that hold a part of a split set.
 
-use super::spool::Spool;
+use super::spool::ByteStore;
 use crate::pg::index::layout::format::{Descriptor, List, Pieces};
 use neardup_core::error::{Error, Result};
 use neardup_core::joins::set_index::rice;
@@ -60,25 +60,6 @@ fn part_bits(pieces: Pieces, postings: u64, class_bits: u32) -> u32 {
 pub(super) fn bits_of_parts(lists: u32, class_bits: u32) -> Option<u32> {
     let parts = lists.checked_sub(1)?;
     (parts.is_power_of_two() && parts.ilog2() <= class_bits).then(|| parts.ilog2())
-}
-
-/// A destination for bytes that are written.
-pub(super) trait ByteStore {
-    /// Appends bytes.
-    fn push(&mut self, bytes: &[u8]) -> Result<()>;
-
-    /// Returns the number of bytes.
-    fn len(&self) -> u64;
-}
-
-impl ByteStore for Spool {
-    fn push(&mut self, bytes: &[u8]) -> Result<()> {
-        Spool::push(self, bytes)
-    }
-
-    fn len(&self) -> u64 {
-        Spool::len(self)
-    }
 }
 
 /// Replaces the contents of `piece` by the bytes of a piece. The numbers in `rows` are counted from

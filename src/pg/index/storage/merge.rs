@@ -1,21 +1,18 @@
 //! Chooses segments, and merges them into one.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
 use std::ops::Range;
 
 use roaring::RoaringBitmap;
 
-use super::cursor::{RowsOfSignature, SegmentCursor};
+use super::cursor::{MergedCursor, SegmentCursor};
 use super::maintenance::{Change, Maintenance, budget, sure};
 use super::segment::Segment;
 use super::sort::{PLACES, place_of_size};
 use super::writer::SegmentWriter;
+use crate::pg::index::families::keys::ClassKeys;
 use crate::pg::index::layout::format::{Descriptor, MOST_SEGMENTS, Pieces};
 use crate::pg::index::layout::items::{HeapRow, SignaturePair, rows_per_page};
 use crate::pg::index::layout::meta::Directory;
-use crate::pg::index::opclass::keys::ClassKeys;
 use crate::pg::index::pages::record::Logging;
 use crate::pg::server::error::Result;
 use neardup_core::memory;
@@ -179,36 +176,19 @@ impl Maintenance {
         }
         if writer.rows() > 0 {
             writer.end_rows(chosen.iter().map(|segment| segment.postings).sum())?;
-            let mut cursors: Vec<_> =
-                sources.iter().map(|source| SegmentCursor::new(&source.segment)).collect();
-            let mut heads = BinaryHeap::new();
-            let mut groups: Vec<Option<RowsOfSignature>> = Vec::new();
-            for (n, cursor) in cursors.iter_mut().enumerate() {
-                groups.push(None);
-                if let Some((signature, rows)) = sure(index, cursor.next()) {
-                    heads.push(Reverse((signature, n)));
-                    groups[n] = Some(rows);
-                }
-            }
-            while let Some(mut head) = heads.peek_mut() {
-                let Reverse((signature, n)) = *head;
-                let source = &sources[n];
-                let mut result = Ok(());
-                let rows = groups[n].take().expect("every head has its rows");
-                rows.each(|row| {
+            let segments = sources.iter().map(|source| &source.segment);
+            let mut merged = sure(index, MergedCursor::new(segments, SegmentCursor::next));
+            while let Some((signature, n, rows)) = sure(index, merged.next()) {
+                let (source, mut result) = (&sources[n], Ok(()));
+                let pairs = source.segment.each_row(&rows, |row| {
                     if result.is_ok()
                         && let Some(row) = source.number(row)
                     {
                         result = writer.pair(signature, row);
                     }
                 });
+                sure(index, pairs);
                 result?;
-                if let Some((signature, rows)) = sure(index, cursors[n].next()) {
-                    *head = Reverse((signature, n));
-                    groups[n] = Some(rows);
-                } else {
-                    PeekMut::pop(head);
-                }
             }
         }
         let added = if writer.rows() == 0 { None } else { Some(writer.finish()?) };

@@ -4,7 +4,6 @@
 pub(crate) mod cursor;
 pub(crate) mod flush;
 mod list_bytes;
-mod list_check;
 pub(crate) mod list_reader;
 mod lists;
 pub(crate) mod maintenance;
@@ -14,5 +13,4 @@ pub(crate) mod pending;
 pub(crate) mod segment;
 pub(crate) mod sort;
 pub(crate) mod spool;
-pub(crate) mod sweep;
 pub(crate) mod writer;

@@ -2,7 +2,7 @@
 //! changes.
 
 use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::pg::index::layout::format::{CONTENTS, Meta, NONE, PageKind, Tail};
 use crate::pg::index::pages::buffer::OpenIndex;
@@ -16,7 +16,7 @@ const KEPT: usize = 4;
 
 thread_local! {
     /// Orders by their hashes: equal hashes mean the same order, in any index.
-    static ORDERS: RefCell<Vec<(u64, Rc<TokenOrder>)>> = const { RefCell::new(Vec::new()) };
+    static ORDERS: RefCell<Vec<(u64, Arc<TokenOrder>)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The maximum size of an order in bytes.
@@ -69,17 +69,17 @@ pub(crate) fn blocks(index: OpenIndex, meta: &Meta) -> Vec<u32> {
 }
 
 /// Returns the order of tokens of an index that has one, from memory if the backend keeps it there.
-pub(crate) fn load(index: OpenIndex, meta: &Meta) -> Rc<TokenOrder> {
+pub(crate) fn load(index: OpenIndex, meta: &Meta) -> Arc<TokenOrder> {
     let known = ORDERS.with_borrow(|orders| {
-        orders.iter().find(|(hash, _)| *hash == meta.seed).map(|(_, order)| Rc::clone(order))
+        orders.iter().find(|(hash, _)| *hash == meta.seed).map(|(_, order)| Arc::clone(order))
     });
     known.unwrap_or_else(|| {
-        let order = Rc::new(read(index, meta));
+        let order = Arc::new(read(index, meta));
         ORDERS.with_borrow_mut(|orders| {
             if orders.len() == KEPT {
                 orders.remove(0);
             }
-            orders.push((meta.seed, Rc::clone(&order)));
+            orders.push((meta.seed, Arc::clone(&order)));
         });
         order
     })

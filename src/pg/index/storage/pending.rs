@@ -9,7 +9,22 @@ use crate::pg::index::pages::page::{Image, LockedPage};
 use crate::pg::index::pages::record::Record;
 
 /// Appends an item. Reports whether a page was added to the area.
-pub(crate) fn append(index: OpenIndex, mut meta: Meta, item: Item<'_>) -> bool {
+pub(crate) fn append(index: OpenIndex, meta: Meta, item: Item<'_>) -> bool {
+    extend(index, meta, Some(item))
+}
+
+/// Adds an empty page after the last page if the last page has any items, so that a flush takes
+/// these items, too.
+pub(crate) fn rotate(index: OpenIndex) {
+    let meta = Directory::read(index).meta;
+    if meta.tail != NONE {
+        extend(index, meta, None);
+    }
+}
+
+/// Puts an item on the last page of the chain that `meta` describes, or if there is none makes sure
+/// that the last page is empty. Reports whether a page was added.
+fn extend(index: OpenIndex, mut meta: Meta, item: Option<Item<'_>>) -> bool {
     loop {
         pgrx::check_for_interrupts!();
         if meta.tail != NONE {
@@ -21,40 +36,20 @@ pub(crate) fn append(index: OpenIndex, mut meta: Meta, item: Item<'_>) -> bool {
                 meta = moved_on(index, meta);
                 continue;
             }
-            if used + item.size() <= CONTENTS {
-                let mut record = Record::new(index);
-                record.change(&page, |image| put(image, used, item));
-                record.commit();
-                return false;
+            match item {
+                Some(item) if used + item.size() <= CONTENTS => {
+                    let mut record = Record::new(index);
+                    record.change(&page, |image| put(image, used, item));
+                    record.commit();
+                    return false;
+                }
+                None if used == 0 => return false,
+                _ => {}
             }
         }
-        match grow(index, &meta, Some(item)) {
+        match grow(index, &meta, item) {
             Ok(()) => return true,
             Err(now) => meta = now,
-        }
-    }
-}
-
-/// Adds an empty page after the last page if the last page has any items, so that a flush takes
-/// these items, too.
-pub(crate) fn rotate(index: OpenIndex) {
-    loop {
-        pgrx::check_for_interrupts!();
-        let meta = Directory::read(index).meta;
-        if meta.tail == NONE {
-            return;
-        }
-        check_tail(index, &meta);
-        let page = index.read(meta.tail);
-        if is_last(&page, &meta) {
-            let empty = page.contents().is_empty();
-            drop(page);
-            if empty || grow(index, &meta, None).is_ok() {
-                return;
-            }
-        } else {
-            drop(page);
-            moved_on(index, meta);
         }
     }
 }
@@ -141,13 +136,11 @@ impl PendingPages {
 
     /// Returns the block and the contents of the next page.
     pub(crate) fn next(&mut self) -> Looked<Option<(u32, Vec<u8>)>> {
-        let Some(block) = self.step()? else { return Ok(None) };
-        let page = self.index.expect(block, PageKind::Pending, self.sequence - 1, 0)?;
-        self.next = page.tail().next;
-        Ok(Some((block, page.contents().to_vec())))
+        Ok(self.page(OpenIndex::read)?.map(|page| (page.block(), page.contents().to_vec())))
     }
 
-    fn step(&mut self) -> Looked<Option<u32>> {
+    /// Moves to the next page, which `read` locks.
+    fn page(&mut self, read: fn(OpenIndex, u32) -> LockedPage) -> Looked<Option<LockedPage>> {
         pgrx::check_for_interrupts!();
         if self.next == NONE || self.end == Some(self.next) {
             return Ok(None);
@@ -155,35 +148,35 @@ impl PendingPages {
         if self.next >= self.index.blocks_now() {
             return Err(Moved { block: 0 });
         }
+        let page = read(self.index, self.next);
+        if !page.is(PageKind::Pending, self.sequence, 0) {
+            return Err(Moved { block: self.next });
+        }
+        self.next = page.tail().next;
         self.sequence += 1;
-        Ok(Some(self.next))
+        Ok(Some(page))
     }
 
     /// Flags the rows of the next page for which `is_dead` returns true. Returns how many rows of
-    /// the page are live, dead, and newly flagged, without continuations.
-    pub(crate) fn mark_next(&mut self, mut is_dead: impl FnMut(HeapRow) -> bool) -> Looked<Option<[u64; 3]>> {
+    /// the page are live, and how many are newly flagged, without continuations.
+    pub(crate) fn mark_next(&mut self, mut is_dead: impl FnMut(HeapRow) -> bool) -> Looked<Option<[u64; 2]>> {
         vacuum_delay();
-        let Some(block) = self.step()? else { return Ok(None) };
-        let page = self.index.write(block);
-        if !page.is(PageKind::Pending, self.sequence - 1, 0) {
-            return Err(Moved { block });
-        }
-        self.next = page.tail().next;
-        let (mut counts, mut found, mut at) = ([0; 3], Vec::new(), 0);
-        for item in items(self.index, block, page.contents()) {
+        let Some(page) = self.page(OpenIndex::write)? else { return Ok(None) };
+        let (mut live, mut flagged, mut found, mut at) = (0, 0, Vec::new(), 0);
+        for item in items(self.index, page.block(), page.contents()) {
             let (row, size) = (item.row, item.size());
             let dead = !row.has(HeapRow::DEAD) && is_dead(row);
             if dead {
                 found.push(at);
             }
             if !row.has(HeapRow::CONTINUED) {
-                counts[usize::from(dead || row.has(HeapRow::DEAD))] += 1;
-                counts[2] += u64::from(dead);
+                live += u64::from(!dead && !row.has(HeapRow::DEAD));
+                flagged += u64::from(dead);
             }
             at += size;
         }
         Record::flag_dead(self.index, &page, &mut found);
-        Ok(Some(counts))
+        Ok(Some([live, flagged]))
     }
 }
 

@@ -13,6 +13,7 @@ use crate::pg::index::pages::page::LockedPage;
 use crate::pg::index::pages::record::Record;
 use crate::pg::server::error::or_raise;
 use neardup_core::memory;
+use neardup_core::sketches::simhash;
 
 /// The activity that an error names when memory runs out while rows are collected.
 pub(crate) const COLLECTING: &str = "collecting rows of an index";
@@ -161,7 +162,7 @@ impl Segment {
     }
 
     /// Returns an entry of the list directory.
-    pub(super) fn entry(&self, n: u32) -> Looked<List> {
+    pub(crate) fn entry(&self, n: u32) -> Looked<List> {
         let first = self.about.row_pages + self.about.signature_pages;
         if n >= self.about.lists {
             self.index.corrupted(self.about.root, "a signature has a list that the segment has not");
@@ -219,6 +220,21 @@ impl Segment {
         }
     }
 
+    /// Returns the number of bytes of a row with its sketch, and the number of rows on a page.
+    fn shape_of_rows(&self) -> (usize, u32) {
+        (HeapRow::SIZE + self.layout.payload, rows_per_page(self.layout.payload) as u32)
+    }
+
+    /// Takes a row of a row page apart.
+    fn row<'a>(&self, page: &LockedPage, bytes: &'a [u8]) -> (HeapRow, &'a [u8]) {
+        let (head, sketch) = bytes.split_at(HeapRow::SIZE);
+        let head = HeapRow::read(head);
+        if !head.is_valid() {
+            self.index.corrupted(page.block(), "a row has no heap address");
+        }
+        (head, sketch)
+    }
+
     /// Reads the rows with these numbers, which must ascend, and calls `each` with the number, the
     /// row and the sketch of each row. The page of the row is locked while `each` runs.
     pub(crate) fn look(
@@ -226,8 +242,7 @@ impl Segment {
         rows: impl IntoIterator<Item = u32>,
         mut each: impl FnMut(u32, HeapRow, &[u8]),
     ) -> Looked<()> {
-        let per_page = rows_per_page(self.layout.payload) as u32;
-        let width = HeapRow::SIZE + self.layout.payload;
+        let (width, per_page) = self.shape_of_rows();
         let mut here: Option<(u32, LockedPage)> = None;
         for row in rows {
             let wanted = row / per_page;
@@ -241,36 +256,36 @@ impl Segment {
             let Some(bytes) = page.contents().get(at..at + width) else {
                 self.index.corrupted(page.block(), "a row is missing in a row page");
             };
-            let (head, sketch) = bytes.split_at(HeapRow::SIZE);
-            let head = HeapRow::read(head);
-            if !head.is_valid() {
-                self.index.corrupted(page.block(), "a row has no heap address");
-            }
+            let (head, sketch) = self.row(page, bytes);
             each(row, head, sketch);
         }
         Ok(())
     }
 
-    /// Returns a copy of row page `n`, and the number of its first row.
-    pub(crate) fn row_page(&self, n: u32) -> Looked<(u32, Vec<u8>)> {
+    /// Returns row page `n` and the number of its rows.
+    fn whole_row_page(&self, n: u32) -> Looked<(LockedPage, usize)> {
         pgrx::check_for_interrupts!();
         let page = self.page(n, PageKind::Rows)?;
-        let (width, per_page) =
-            (HeapRow::SIZE + self.layout.payload, rows_per_page(self.layout.payload) as u32);
+        let (width, per_page) = self.shape_of_rows();
         let rows = (self.about.rows - n * per_page).min(per_page) as usize;
-        let contents = page.contents();
-        if contents.len() != rows * width
-            || contents.chunks_exact(width).any(|row| !HeapRow::read(row).is_valid())
-        {
+        if page.contents().len() != rows * width {
             self.index.corrupted(page.block(), "a row page does not have the rows that it should");
         }
-        Ok((n * per_page, contents.to_vec()))
+        Ok((page, rows))
+    }
+
+    /// Returns a copy of row page `n`, and the number of its first row.
+    pub(crate) fn row_page(&self, n: u32) -> Looked<(u32, Vec<u8>)> {
+        let (page, _) = self.whole_row_page(n)?;
+        let (width, per_page) = self.shape_of_rows();
+        page.contents().chunks_exact(width).for_each(|bytes| _ = self.row(&page, bytes));
+        Ok((n * per_page, page.contents().to_vec()))
     }
 
     /// Flags the rows for which `is_dead` returns true. Returns the number of rows that are dead
     /// now, and the number of newly flagged rows without continuations.
     pub(crate) fn mark(&self, mut is_dead: impl FnMut(HeapRow) -> bool) -> Looked<(u32, u32)> {
-        let width = HeapRow::SIZE + self.layout.payload;
+        let (width, _) = self.shape_of_rows();
         let (mut dead, mut marked, mut found) = (0, 0, Vec::new());
         for n in 0..self.about.row_pages {
             vacuum_delay();
@@ -280,10 +295,7 @@ impl Segment {
                 return Err(Moved { block });
             }
             for (bytes, at) in page.contents().chunks_exact(width).zip((0..).step_by(width)) {
-                let row = HeapRow::read(bytes);
-                if !row.is_valid() {
-                    self.index.corrupted(block, "a row has no heap address");
-                }
+                let (row, _) = self.row(&page, bytes);
                 if row.has(HeapRow::DEAD) {
                     dead += 1;
                 } else if is_dead(row) {
@@ -295,5 +307,31 @@ impl Segment {
             Record::flag_dead(self.index, &page, &mut found);
         }
         Ok((dead, marked))
+    }
+
+    /// Calls `each` with every row whose sketch differs from `bits` in at most `wanted` bits, and
+    /// with every row that has flags. `each` may change `wanted` for the rows that follow. Returns
+    /// the number of rows that were left out.
+    pub(crate) fn near_rows(
+        &self,
+        bits: &[u8],
+        wanted: &mut u32,
+        each: &mut dyn FnMut(HeapRow, &[u8], &mut u32),
+    ) -> Looked<u64> {
+        let (width, per_page) = self.shape_of_rows();
+        let mut near = or_raise(memory::filled(0, per_page as usize, "comparing the sketches of an index"));
+        let mut left_out = 0;
+        for n in 0..self.about.row_pages {
+            let (page, count) = self.whole_row_page(n)?;
+            let contents = page.contents();
+            // The flags of a row are its first two bytes.
+            let found = simhash::near_rows(bits, contents, width, *wanted, &mut near);
+            left_out += (count - found) as u64;
+            for &row in &near[..found] {
+                let (head, sketch) = self.row(&page, &contents[row as usize * width..][..width]);
+                each(head, sketch, wanted);
+            }
+        }
+        Ok(left_out)
     }
 }

@@ -11,7 +11,7 @@
 use std::ops::Range;
 use std::vec::IntoIter;
 
-use super::spool::Spool;
+use super::spool::{ByteStore, Spool};
 use crate::pg::index::layout::items::{HeapRow, short};
 use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::temp_file::ServerFiles;

@@ -15,20 +15,29 @@ pub(crate) struct Spool {
     log: Log<u8>,
 }
 
+/// A destination for bytes that are written.
+pub(super) trait ByteStore {
+    /// Appends bytes.
+    fn push(&mut self, bytes: &[u8]) -> Result<()>;
+
+    /// Returns the number of bytes.
+    fn len(&self) -> u64;
+}
+
+impl ByteStore for Spool {
+    fn push(&mut self, bytes: &[u8]) -> Result<()> {
+        self.log.extend(bytes, &self.files)
+    }
+
+    fn len(&self) -> u64 {
+        self.log.len()
+    }
+}
+
 impl Spool {
     /// Makes an empty spool. About `budget` bytes are held in memory.
     pub(crate) fn new(budget: usize) -> Self {
         Self { files: ServerFiles::in_current_context(), log: Log::new(budget.max(LEAST)) }
-    }
-
-    /// Returns the number of bytes.
-    pub(crate) fn len(&self) -> u64 {
-        self.log.len()
-    }
-
-    /// Appends bytes.
-    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<()> {
-        self.log.extend(bytes, &self.files)
     }
 
     /// Calls `each` with all bytes, `size` at a time, in order.

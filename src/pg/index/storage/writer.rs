@@ -4,7 +4,7 @@ use roaring::RoaringBitmap;
 
 use super::lists::SegmentLists;
 use super::sort::{Bases, Grouped};
-use super::spool::Spool;
+use super::spool::{ByteStore, Spool};
 use crate::pg::index::layout::format::{
     CONTENTS, Descriptor, Extent, List, NONE, PageKind, Pieces, RootHead, SegmentLayout, Tail,
 };
@@ -226,15 +226,10 @@ impl SegmentWriter {
         }
         self.segment.signature_pages = self.number - self.segment.row_pages;
         self.segment.list_bytes = self.lists.len();
-        let entries = List::PER_PAGE * List::SIZE;
-        for (kind, size) in [(PageKind::ListDirectory, entries), (PageKind::Lists, CONTENTS)] {
-            let empty = Spool::new(0);
-            let mut spool = match kind {
-                PageKind::Lists => std::mem::replace(&mut self.lists, empty),
-                _ => std::mem::replace(&mut self.directory, empty),
-            };
-            spool.for_each(size, |bytes| self.emit(kind, bytes))?;
-        }
+        let mut directory = std::mem::replace(&mut self.directory, Spool::new(0));
+        directory.for_each(List::PER_PAGE * List::SIZE, |bytes| self.emit(PageKind::ListDirectory, bytes))?;
+        let mut lists = std::mem::replace(&mut self.lists, Spool::new(0));
+        lists.for_each(CONTENTS, |bytes| self.emit(PageKind::Lists, bytes))?;
         self.write_root();
         Ok(self.segment)
     }

@@ -3,8 +3,7 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
-use super::class::{OperatorClass, class_of};
-use super::probe::{DISTANCE, IN_BALL, OVERLAPS};
+use super::class::{DISTANCE, IN_BALL, OperatorClass, class_of};
 use crate::pg::server::encoding;
 use crate::pg::server::error::SqlError;
 use crate::pg::server::guard::guard;
@@ -27,7 +26,7 @@ pub(crate) unsafe extern "C-unwind" fn validate(class: Oid) -> bool {
                 let message = format!("there is no operator class with OID {}", class.to_u32());
                 return Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message));
             }
-            let form = *fields::<pg_sys::FormData_pg_opclass>(tuple);
+            let form = *pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_opclass>();
             let name = encoding::c_string(form.opcname.data.as_ptr());
             pg_sys::ReleaseSysCache(tuple);
             let checked = Checked { name: &name, family: form.opcfamily, of: form.opcintype };
@@ -94,19 +93,8 @@ impl Checked<'_> {
                 false
             };
             let order = operator.amoppurpose as u8 == pg_sys::AMOP_ORDER;
-            let known = match class {
-                OperatorClass::Bigint | OperatorClass::Uuid => strategy == OVERLAPS,
-                OperatorClass::Minhash
-                | OperatorClass::Simhash
-                | OperatorClass::TextSet
-                | OperatorClass::ArraySet
-                | OperatorClass::VectorSet
-                | OperatorClass::TextGrams => strategy == IN_BALL || strategy == DISTANCE,
-                OperatorClass::BallSet | OperatorClass::BallGrams | OperatorClass::TextRuns => {
-                    strategy == OVERLAPS
-                }
-            };
-            if !known {
+            let searched = class.strategy();
+            if strategy != searched && (searched, strategy) != (IN_BALL, DISTANCE) {
                 right = wrong("which this class does not know");
                 continue;
             }
@@ -128,7 +116,7 @@ impl Checked<'_> {
                     right = wrong("with the wrong signature");
                 }
             }
-            searches |= strategy == IN_BALL || strategy == OVERLAPS;
+            searches |= strategy == searched;
         }
         if !searches {
             self.wrong("lacks an operator to search by");
@@ -137,26 +125,18 @@ impl Checked<'_> {
     }
 }
 
-/// Returns those columns of a catalogue row that are never NULL.
-///
-/// # Safety
-/// `tuple` is a row of the catalogue that `T` describes.
-pub(crate) unsafe fn fields<T>(tuple: pg_sys::HeapTuple) -> *const T {
-    // SAFETY: the caller's promise; the columns begin after the header.
-    unsafe { (*tuple).t_data.cast::<u8>().add((*(*tuple).t_data).t_hoff.into()).cast() }
-}
-
 /// Returns all rows of a catalogue whose first key in its cache is `key`.
 ///
 /// # Safety
 /// `T` describes the catalogue of the cache.
-pub(crate) unsafe fn rows<T: Copy>(cache: pg_sys::SysCacheIdentifier::Type, key: Oid) -> Vec<T> {
+unsafe fn rows<T: Copy>(cache: pg_sys::SysCacheIdentifier::Type, key: Oid) -> Vec<T> {
     let none = pg_sys::Datum::from(0);
     // SAFETY: the caller's promise; the list is released after its rows are copied.
     unsafe {
         let list = pg_sys::SearchSysCacheList(cache as i32, 1, key.into(), none, none);
         let members = (*list).members.as_slice((*list).n_members as usize);
-        let rows = members.iter().map(|&member| *fields::<T>(&raw mut (*member).tuple)).collect();
+        let rows =
+            members.iter().map(|&member| *pg_sys::GETSTRUCT(&raw mut (*member).tuple).cast::<T>()).collect();
         pg_sys::ReleaseCatCacheList(list);
         rows
     }

@@ -5,7 +5,6 @@
 //! *m* − *a* + *h* of the target's lists. So a search may leave out the longest lists, those of
 //! values that many rows have, and no similarity is too low to be searched for.
 
-use crate::pg::index::layout::format::{Family, Meta};
 use crate::pg::index::layout::items::{SignaturePair, short};
 use neardup_core::hash;
 use neardup_core::sketches::pigeonhole::Bands;
@@ -33,20 +32,6 @@ pub(crate) fn signatures(values: &[u8], each: impl FnMut(u64)) {
 /// Reports whether the lists take less space than bands for a threshold.
 pub(super) fn are_smaller(permutations: u16, threshold: f64) -> bool {
     Bands::minhash(permutations, threshold).count() * SignaturePair::SIZE > usize::from(permutations) * BYTES
-}
-
-/// Completes the settings of a new index of lists.
-pub(super) fn choose(permutations: u16, meta: Meta) -> Meta {
-    let values = u32::from(permutations);
-    Meta {
-        family: Family::Values as u8,
-        width: values,
-        bands: values,
-        threshold: 1.0 / f64::from(permutations),
-        distance: values - 1,
-        payload: values * 4,
-        ..meta
-    }
 }
 
 #[cfg(test)]

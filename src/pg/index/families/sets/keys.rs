@@ -1,0 +1,170 @@
+//! The parameters of an index of sets, some of which its first rows settle: the order of tokens,
+//! the size of bitmaps, and the number of classes.
+
+use std::sync::Arc;
+
+use super::item::{BITMAPS, Outline, SetItem, words};
+use crate::pg::index::families::class::OperatorClass;
+use crate::pg::index::families::values::{Posted, read_cut};
+use crate::pg::index::layout::format::{Meta, NONE};
+use crate::pg::index::layout::items::{HeapRow, Item};
+use crate::pg::index::pages::buffer::OpenIndex;
+use crate::pg::index::storage::order;
+use crate::pg::server::error::Result as SqlResult;
+use crate::pg::server::executor::executor_for;
+use neardup_core::error::Result;
+use neardup_core::executor;
+use neardup_core::features::FeatureSpec;
+use neardup_core::features::origin::Origin;
+use neardup_core::features::tokens::Document;
+use neardup_core::joins::search::ball::{SetParameters, measure_of_number};
+use neardup_core::joins::search::keys::{KeyScratch, bitmap, class_of, keys_of, prefix_keys};
+use neardup_core::joins::search::prefix::{LEAST_CLASS_BITS, MOST_CLASS_BITS, SetSpec, class_bits};
+use neardup_core::joins::search::sample::TokenSample;
+use neardup_core::joins::set_index::token_order::TokenOrder;
+use neardup_core::memory;
+
+/// The number of bits of a class if the number of rows is not known, and the least number of bits
+/// if the number of rows is known. A table grows, but the number of classes of its index does not.
+const USUAL_BITS: u32 = 18;
+const FEWEST_BITS: u32 = 16;
+/// The bit of [`Meta::distance`] that means that repeats count.
+const MULTISET: u32 = 1 << 8;
+
+/// The parameters of an index of sets.
+#[derive(Debug)]
+pub(crate) struct SetKeys {
+    /// The class.
+    pub class: OperatorClass,
+    /// The parameters by which sets are made and compared.
+    pub parameters: SetParameters,
+    /// The specification that says which part of a set is posted.
+    pub spec: SetSpec,
+    /// The parameters that the first rows of the index settled, or None as long as they are not
+    /// settled.
+    pub settled: Option<Settled>,
+}
+
+/// The parameters that the first rows of an index settle.
+#[derive(Debug, Clone)]
+pub(crate) struct Settled {
+    /// The order of tokens.
+    pub order: Arc<TokenOrder>,
+    /// The number of words of a bitmap.
+    pub words: usize,
+    /// The number of bits of a class of tokens.
+    pub class_bits: u32,
+}
+
+/// Returns the number that encodes these parameters in [`Meta::distance`].
+pub(super) fn number_of(measure: u8, multiset: bool) -> u32 {
+    u32::from(measure) | if multiset { MULTISET } else { 0 }
+}
+
+impl SetKeys {
+    /// Returns the parameters in a metapage, or None if the metapage contradicts itself.
+    pub(crate) fn from_meta(index: OpenIndex, class: OperatorClass, meta: &Meta) -> Option<Self> {
+        let (origin, normalization) = read_cut(meta.tokenizer)?;
+        let right = match class {
+            OperatorClass::VectorSet => origin == Origin::Lexemes,
+            OperatorClass::ArraySet => matches!(origin, Origin::Tokens | Origin::Numbers),
+            _ => true,
+        };
+        let measure = measure_of_number((meta.distance & 0xff) as u8)?;
+        let (multiset, shingle) = (meta.distance & MULTISET != 0, meta.k as usize);
+        let features = FeatureSpec { tokenizer: origin.tokenizer(), shingle, multiset, wrap: false };
+        let right = right
+            && meta.distance >> 9 == 0
+            && FeatureSpec::check_shingle("shingle", meta.k.into()).is_ok()
+            && meta.threshold > 0.0
+            && meta.threshold <= 1.0;
+        let words = meta.width as usize;
+        let is_settled = meta.order != NONE;
+        let sized = if is_settled {
+            BITMAPS.contains(&words)
+                && meta.payload as usize == Outline::bytes(words)
+                && (LEAST_CLASS_BITS..=MOST_CLASS_BITS).contains(&meta.bands)
+        } else {
+            (meta.width, meta.payload, meta.bands, meta.segments) == (0, 0, 0, 0)
+        };
+        if !right || !sized {
+            return None;
+        }
+        let settled =
+            is_settled.then(|| Settled { order: order::load(index, meta), words, class_bits: meta.bands });
+        let parameters = SetParameters { measure, origin, features, normalization };
+        let spec = SetSpec::new(measure, meta.threshold, features).ok()?;
+        Some(Self { class, parameters, spec, settled })
+    }
+
+    /// Returns the tokens of a document.
+    pub(crate) fn tokens(&self, document: &Document) -> SqlResult<Vec<u32>> {
+        let mut tokens = Vec::new();
+        let features = &self.parameters.features;
+        executor::one(executor_for(document.bytes()), &mut tokens, |tokens, stop| {
+            keys_of(document, features, &mut KeyScratch::default(), tokens, stop)
+        })?;
+        Ok(tokens)
+    }
+}
+
+impl Settled {
+    /// Settles an index by a sample of its rows. `rows` is the expected number of rows, if it is
+    /// known.
+    pub(crate) fn from_sample(spec: &SetSpec, sample: TokenSample, rows: Option<f64>) -> Result<Self> {
+        let size = sample.usual_size();
+        let words = spec.bitmap_words(size);
+        // The cast saturates.
+        let postings = rows.map(|rows| (rows * f64::from(spec.indexed(size))) as u64);
+        let class_bits = postings.map_or(USUAL_BITS, |postings| class_bits(postings).max(FEWEST_BITS));
+        Ok(Self { order: Arc::new(sample.order()?), words, class_bits })
+    }
+
+    /// Returns the metapage with the settled parameters, the first block of the order, and the hash
+    /// of the order.
+    pub(crate) fn put(&self, meta: Meta, order: u32, hash: u64) -> Meta {
+        Meta {
+            width: self.words as u32,
+            bands: self.class_bits,
+            seed: hash,
+            payload: Outline::bytes(self.words) as u32,
+            order,
+            ..meta
+        }
+    }
+
+    /// Fills `posted` with the outline and the signatures that a segment stores of an item, and
+    /// returns the row that it stores.
+    pub(crate) fn post(&self, spec: &SetSpec, item: &Item<'_>, posted: &mut Posted) -> Result<HeapRow> {
+        let Posted { sketch, signatures, tokens, prefix, scratch } = posted;
+        signatures.clear();
+        let Some(set) =
+            SetItem::read(item.row, item.bytes).filter(|_| !item.row.has(HeapRow::NULL | HeapRow::EMPTY))
+        else {
+            Outline::write(0, (0..self.words).map(|_| 0), sketch);
+            return Ok(item.row);
+        };
+        set.tokens(tokens)?;
+        let mut bits = [0; BITMAPS[BITMAPS.len() - 1]];
+        let bits = &mut bits[..self.words];
+        let tokens = match set.bitmap {
+            Some(known) => {
+                bits.iter_mut().zip(words(known)).for_each(|(bits, known)| *bits = known);
+                tokens
+            }
+            None if item.row.has(HeapRow::WHOLE) => {
+                bitmap(tokens, bits);
+                prefix_keys(tokens, &self.order, spec.indexed(set.size), scratch, prefix)?;
+                prefix
+            }
+            None => tokens,
+        };
+        Outline::write(set.size, bits.iter().copied(), sketch);
+        memory::reserve(signatures, tokens.len(), "indexing a set")?;
+        let shift = u64::BITS - self.class_bits;
+        signatures.extend(tokens.iter().map(|&token| u64::from(class_of(token, self.class_bits)) << shift));
+        signatures.sort_unstable();
+        signatures.dedup();
+        Ok(item.row.without(HeapRow::WHOLE))
+    }
+}
