@@ -42,7 +42,8 @@ use streams::Streams;
 
 const DOING: &str = "joining partitions";
 
-/// A join of all records of one store with each other, or of two stores. Bitmaps have `W` words.
+/// A join of all records of one store with each other, or of two stores. Bitmaps have `W` words;
+/// with none, sizes and positions alone rule pairs out.
 #[derive(Debug)]
 pub struct PartitionJoin<const W: usize> {
     sides: Vec<InputSide>,
