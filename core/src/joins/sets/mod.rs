@@ -24,10 +24,9 @@ pub mod suffix;
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::Mutex;
 
 use crate::error::Result;
-use crate::executor::{self, Executor};
+use crate::executor::{self, Executor, Pool};
 use crate::features::sets::store::RecordStore;
 use crate::joins::set_index::bitmap::Width;
 use crate::joins::{Algorithm, Counts, RecordJoin, RecordPair, SelfJoin};
@@ -59,7 +58,7 @@ pub struct PrefixJoin {
     units: usize,
     /// The number of pairs of the last batch.
     last_pairs: usize,
-    spare: Vec<ProbeScratch>,
+    scratch: Pool<ProbeScratch>,
     counts: Counts,
 }
 
@@ -75,7 +74,7 @@ impl PrefixJoin {
             total: 0,
             units: 2,
             last_pairs: 0,
-            spare: Vec::new(),
+            scratch: Pool::default(),
             counts: Counts::default(),
         }
     }
@@ -130,17 +129,10 @@ impl RecordJoin for PrefixJoin {
         let enough = (most_pairs / units).min(MOST_OF_A_TASK);
         let mut units: Vec<(Range<usize>, FoundPairs)> =
             self.todo.drain(..units).map(|todo| (todo, FoundPairs::up_to(enough))).collect();
-        let spare = Mutex::new(std::mem::take(&mut self.spare));
         executor::each(executor, &mut units, |(todo, found), stop| {
-            let scratch = spare.lock().map_or_else(|_| None, |mut spare| spare.pop());
-            let mut scratch = scratch.unwrap_or_default();
-            engine.work(inputs, todo, &mut scratch, stop, found)?;
-            if let Ok(mut spare) = spare.lock() {
-                spare.push(scratch);
-            }
-            Ok(())
+            let new = || Ok(ProbeScratch::default());
+            self.scratch.with(new, |scratch| engine.work(inputs, todo, scratch, stop, found))
         })?;
-        self.spare = spare.into_inner().unwrap_or_default();
         let mut batch = Vec::new();
         memory::reserve(&mut batch, units.iter().map(|(_, found)| found.pairs.len()).sum(), DOING)?;
         for (todo, found) in units {
@@ -171,7 +163,7 @@ impl RecordJoin for PrefixJoin {
             + self.right.as_ref().map_or(0, RecordStore::bytes)
             + self.inputs.as_ref().map_or(0, Inputs::bytes)
             + self.engine.as_ref().map_or(0, |engine| engine.bytes())
-            + self.spare.iter().map(ProbeScratch::bytes).sum::<usize>()
+            + self.scratch.bytes(ProbeScratch::bytes)
     }
 
     fn take_sets(&mut self) -> Option<SelfJoin> {

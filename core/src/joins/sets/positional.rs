@@ -73,8 +73,8 @@ impl Engine for Positional {
         found: &mut FoundPairs,
     ) -> Result<()> {
         if scratch.marks.is_empty() {
-            scratch.marks = memory::filled(0, inputs.indexed().len(), DOING)?;
             scratch.needs = Needs::new(inputs)?;
+            scratch.marks = memory::filled(0, inputs.indexed().len(), DOING)?;
         }
         while todo.start < todo.end && !found.is_enough() {
             stop.check()?;
