@@ -10,10 +10,9 @@
 //! all documents that share a list with them.
 
 mod comparison;
-mod lister;
+pub mod lister;
 pub mod signature_lists;
 pub mod signing;
-pub mod stop_rules;
 mod trials;
 
 use super::pairs::{Pairs, equal_records};

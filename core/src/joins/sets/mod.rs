@@ -9,18 +9,14 @@ pub mod bitmap;
 pub mod bitmap_join;
 pub mod bounds;
 pub mod engine;
-pub mod found;
 pub mod inputs;
 pub mod list;
-pub mod listing;
 pub mod near_pairs;
 pub mod partitions;
 pub mod positional;
 pub mod posting;
 pub mod postings;
-pub mod reach;
 pub mod set_join;
-pub mod suffix;
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -34,8 +30,8 @@ use crate::memory;
 use bitmap_join::BitmapJoin;
 use bounds::largest_but_few;
 use engine::{Engine, ProbeScratch};
-use found::FoundPairs;
 use inputs::Inputs;
+use near_pairs::FoundPairs;
 use positional::{Filters, Positional};
 use postings::Postings;
 

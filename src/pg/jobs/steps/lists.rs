@@ -9,11 +9,11 @@ use crate::pg::jobs::statements::{definitions, lists};
 use crate::pg::procedure::rows::supplying;
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::RowStore;
-use neardup_core::joins::incremental::outline_order::VERSION;
+use neardup_core::joins::incremental::digest::OUTLINE_VERSION;
 
 /// Determines the number of the segment that the batch becomes.
 pub(crate) fn next_segment(work: &mut RefreshWork<'_>, rows: i64) -> Result<()> {
-    work.state.segment = Some(lists::next_segment(work.lists()?, rows, VERSION.into()).number()?);
+    work.state.segment = Some(lists::next_segment(work.lists()?, rows, OUTLINE_VERSION.into()).number()?);
     Ok(())
 }
 

@@ -25,8 +25,7 @@ use neardup_core::features::origin::Origin;
 use neardup_core::features::tokens::Document;
 use neardup_core::joins::search::ball::{SetParameters, measure_number};
 use neardup_core::joins::search::edit_ball::{EditBall, characters};
-use neardup_core::joins::search::grams::edit::EditDemand;
-use neardup_core::joins::search::grams::sought::Sought;
+use neardup_core::joins::search::grams::edit::{EditDemand, Sought};
 use neardup_core::joins::search::grams::{
     BITS, MOST_ELEMENTS, StoredSize, elements_of, group, signature, spaced,
 };
