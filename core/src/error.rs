@@ -36,9 +36,6 @@ pub enum Error {
         /// The number of bytes that the caller allows.
         allowed: usize,
     },
-    /// An algorithm that the caller asked for has no form that works from temporary files.
-    #[error("the chosen algorithm works in memory only, and the sets with their index do not fit there")]
-    InMemoryOnly,
     /// There is more of something than its 32-bit counter can hold.
     #[error("too many {what}: at most {limit} fit into one call")]
     TooMany {

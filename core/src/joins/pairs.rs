@@ -5,7 +5,7 @@
 //! being stored, so memory does not grow with their number.
 
 use super::Algorithm;
-use super::sets::set_join::set_join;
+use super::sets::set_join::SetJoin;
 use super::{Counts, RecordJoin, RecordPair, SelfJoin};
 use crate::error::Result;
 use crate::executor::{self, Executor};
@@ -105,8 +105,8 @@ impl Pairs {
             predicate.passes(size, size, size)
         })?;
         let (right_store, right) = right.map(|right| (right.store, right.members)).unzip();
-        let join = set_join(left.store, right_store, shared_tokens, predicate, algorithm, resources)?;
-        Ok(Self::of_records(join, left.members, right, equal))
+        let join = SetJoin::new(left.store, right_store, shared_tokens, predicate, algorithm, resources)?;
+        Ok(Self::of_records(Box::new(join), left.members, right, equal))
     }
 
     /// Expands the pairs of records that `join` finds, and the rows of each record in `equal`.

@@ -22,7 +22,7 @@ use crate::executor::Executor;
 use crate::features::sets::order::Ordered;
 use crate::features::sets::store::RecordStore;
 use crate::joins::Algorithm;
-use crate::joins::sets::set_join::set_join;
+use crate::joins::sets::set_join::SetJoin;
 use crate::joins::{Counts, RecordJoin};
 use crate::memory;
 use crate::resources::Resources;
@@ -75,8 +75,8 @@ pub fn sentence_pairs<'f>(
     for (n, &part) in parts.iter().enumerate() {
         let (left, right, numbers) = part.take(&mut of, hot.as_deref(), classes.two, resources)?;
         let of_join = Resources { budget: budget / 2, ..resources };
-        let mut join = set_join(left, right, shared_tokens, predicate, Algorithm::Auto, of_join)?;
-        joined.take(&mut *join, &numbers, &mut |done| {
+        let mut join = SetJoin::new(left, right, shared_tokens, predicate, Algorithm::Auto, of_join)?;
+        joined.take(&mut join, &numbers, &mut |done| {
             progress(Phase::Joining, (n as f64 + done) / parts.len() as f64);
         })?;
     }
@@ -141,7 +141,7 @@ impl<'a, 'f> JoinedParts<'a, 'f> {
     /// done.
     fn take(
         &mut self,
-        join: &mut dyn RecordJoin,
+        join: &mut SetJoin,
         numbers: &PartClasses,
         progress: &mut dyn FnMut(f64),
     ) -> Result<()> {

@@ -214,10 +214,6 @@ impl From<Error> for SqlError {
                 let (code, hint) = (Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED, more_memory(*needed));
                 return Self::Own { code, message: Message::Core(error), hint: Some(hint.into()) };
             }
-            Error::InMemoryOnly => (
-                Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
-                "Take the algorithm that also works from temporary files: options => '{\"algorithm\": \"auto\"}'; or raise neardup.memory.",
-            ),
             Error::TooMany { .. } => (
                 Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
                 "Work on a part of the documents at a time, through a view.",

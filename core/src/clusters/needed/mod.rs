@@ -21,6 +21,7 @@ mod paths;
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::features::sets::records::Members;
+use crate::joins::sets::set_join::SetJoin;
 use crate::joins::{Counts, RecordJoin, RecordPair, SelfJoin};
 use crate::memory;
 use crate::storage::files::TempFiles;
@@ -73,15 +74,15 @@ enum JoinState {
     /// Nothing is done.
     New,
     /// All pairs are returned by this join.
-    All(Box<dyn RecordJoin>),
+    All(SetJoin),
     /// Leaders are chosen.
     Choosing,
     /// The other records are joined with the leaders.
-    Following(Box<dyn RecordJoin>, [Vec<u32>; 2]),
+    Following(SetJoin, [Vec<u32>; 2]),
     /// Paths between groups are looked for.
     Connecting,
     /// The pairs of small clusters are returned.
-    Small(Box<dyn RecordJoin>, Vec<u32>),
+    Small(SetJoin, Vec<u32>),
     Done,
 }
 

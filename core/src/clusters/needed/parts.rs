@@ -4,8 +4,8 @@ use crate::error::Result;
 use crate::executor::Executor;
 use crate::features::sets::records::RECORD;
 use crate::features::sets::store::RecordStore;
-use crate::joins::sets::set_join::set_join;
-use crate::joins::{Algorithm, Counts, RecordJoin, RecordPair, SelfJoin};
+use crate::joins::sets::set_join::SetJoin;
+use crate::joins::{Counts, RecordJoin, RecordPair, SelfJoin};
 use crate::memory;
 use crate::resources::Resources;
 use crate::storage::files::TempFiles;
@@ -48,30 +48,28 @@ impl SetParts {
         left: &[u32],
         right: Option<&[u32]>,
         executor: &dyn Executor,
-    ) -> Result<Box<dyn RecordJoin>> {
+    ) -> Result<SetJoin> {
         let left = self.part(left, executor)?;
         let right = right.map(|right| self.part(right, executor)).transpose()?;
-        // An algorithm that works in memory only may have no room for a part.
-        self.join_of(left, right, Algorithm::Auto, self.budget / 2, executor)
+        self.join_of(left, right, self.budget / 2, executor)
     }
 
     /// Prepares the join of all records with themselves. The sets are in the join afterwards.
-    pub(super) fn whole(&mut self, executor: &dyn Executor) -> Result<Box<dyn RecordJoin>> {
+    pub(super) fn whole(&mut self, executor: &dyn Executor) -> Result<SetJoin> {
         let store = self.sets.store.take_all();
-        self.join_of(store, None, self.sets.algorithm, self.sets.budget, executor)
+        self.join_of(store, None, self.sets.budget, executor)
     }
 
     fn join_of(
         &self,
         left: RecordStore,
         right: Option<RecordStore>,
-        algorithm: Algorithm,
         budget: usize,
         executor: &dyn Executor,
-    ) -> Result<Box<dyn RecordJoin>> {
+    ) -> Result<SetJoin> {
         let resources = Resources { files: &*self.files, budget, executor };
-        let SelfJoin { shared_tokens, predicate, .. } = self.sets;
-        set_join(left, right, shared_tokens, predicate, algorithm, resources)
+        let SelfJoin { shared_tokens, predicate, algorithm, .. } = self.sets;
+        SetJoin::new(left, right, shared_tokens, predicate, algorithm, resources)
     }
 
     /// Joins records, and calls `each` with every pair until it returns false.

@@ -21,9 +21,6 @@ pub type Bitmap<const W: usize> = [u64; W];
 /// Computes the bitmap of one record. O(tokens).
 pub fn of_record<const W: usize>(records: &Records, record: usize) -> Bitmap<W> {
     let mut bitmap = [0; W];
-    if W == 0 {
-        return bitmap;
-    }
     let mut flip = |bit: usize| bitmap[bit / 64 % W] ^= 1 << (bit % 64);
     let tokens = records.tokens(record);
     // Tokens are numbered by frequency, independently of their documents, so the last bits of the

@@ -67,6 +67,11 @@ impl Inputs {
         Ok(Self { left, right, bounds, shared_tokens, sizes, size_of, prefixes, reaches })
     }
 
+    /// Returns the records that probe, and the indexed records unless they are the same records.
+    pub(super) fn into_records(self) -> (Records, Option<Records>) {
+        (self.left, self.right)
+    }
+
     /// Returns the records that probe.
     #[inline]
     pub fn left(&self) -> &Records {

@@ -68,11 +68,7 @@ impl<const W: usize> TokenList<'_, W> {
             }
             near.clear();
             stop.work(to - from);
-            if W == 0 {
-                near.extend(from as u32..to as u32);
-            } else {
-                kernel(bitmap, &planes.map(|plane| &plane[from..to]), reach.differ, from as u32, near);
-            }
+            kernel(bitmap, &planes.map(|plane| &plane[from..to]), reach.differ, from as u32, near);
             if met(&probe, near, (to - from - near.len()) as u64)? {
                 break;
             }

@@ -7,6 +7,7 @@
 
 pub mod bitmap;
 pub mod bitmap_join;
+pub mod blocks;
 pub mod bounds;
 pub mod engine;
 pub mod inputs;
@@ -23,9 +24,9 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::executor::{self, Executor, Pool};
-use crate::features::sets::store::RecordStore;
+use crate::features::sets::records::Records;
 use crate::joins::set_index::bitmap::Width;
-use crate::joins::{Algorithm, Counts, RecordJoin, RecordPair, SelfJoin};
+use crate::joins::{Algorithm, Counts, RecordPair};
 use crate::memory;
 use bitmap_join::BitmapJoin;
 use bounds::largest_but_few;
@@ -37,21 +38,19 @@ use postings::Postings;
 
 const DOING: &str = "joining";
 
-/// The join of all records of one store with each other, or of two stores, in memory.
+/// A join in progress.
 #[derive(Debug)]
 pub struct PrefixJoin {
-    /// The records that probe and, unless they are the same records, the indexed ones.
-    sets: SelfJoin,
-    right: Option<RecordStore>,
-    /// The records, once the join has begun.
-    inputs: Option<Inputs>,
-    engine: Option<Box<dyn Engine>>,
+    inputs: Inputs,
+    engine: Box<dyn Engine>,
     /// The tasks that are still to be done.
     todo: VecDeque<Range<usize>>,
     /// The amount of work when the join began.
     total: usize,
     /// The number of tasks of the last batch.
     units: usize,
+    /// The number of pairs that a batch may have.
+    most_pairs: usize,
     /// The number of pairs of the last batch.
     last_pairs: usize,
     scratch: Pool<ProbeScratch>,
@@ -59,75 +58,44 @@ pub struct PrefixJoin {
 }
 
 impl PrefixJoin {
-    /// Prepares the join of sets with each other, or with those of another store.
-    pub fn new(sets: SelfJoin, right: Option<RecordStore>) -> Self {
-        Self {
-            sets,
-            right,
-            inputs: None,
-            engine: None,
-            todo: VecDeque::new(),
-            total: 0,
-            units: 2,
-            last_pairs: 0,
-            scratch: Pool::default(),
-            counts: Counts::default(),
-        }
-    }
-
-    /// Loads the records, and builds the index of those to be found. After a stop it goes on with
-    /// the records that it has loaded.
-    fn begin(&mut self, executor: &dyn Executor) -> Result<()> {
-        let SelfJoin { store, shared_tokens, predicate, algorithm, .. } = &mut self.sets;
-        let inputs = match &mut self.inputs {
-            Some(inputs) => inputs,
-            none => {
-                let left = store.take()?;
-                let right = self.right.as_mut().map(RecordStore::take).transpose()?;
-                none.insert(Inputs::new(left, right, *shared_tokens, *predicate)?)
-            }
-        };
-        let engine = engine(inputs, *algorithm, executor)?;
-        self.todo = engine.plan(inputs)?;
-        self.total = self.todo.iter().map(Range::len).sum();
-        self.engine = Some(engine);
-        Ok(())
-    }
-}
-
-impl RecordJoin for PrefixJoin {
-    /// The order of the pairs depends only on the records. The size of a batch is bounded
-    /// regardless of the number of pairs.
-    fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
-        const LARGEST_BATCH: usize = 64;
+    /// Prepares the join: builds the index of the records to be found. The pairs of a batch take a
+    /// small part of `budget` bytes.
+    pub fn new(inputs: Inputs, algorithm: Algorithm, budget: usize, executor: &dyn Executor) -> Result<Self> {
         const LEAST_PAIRS: usize = 1 << 10;
         const MOST_PAIRS: usize = 1 << 22;
+        // The pairs are held twice for a moment, in lists that may be half empty.
+        let most_pairs = (budget / 32 / size_of::<RecordPair>()).clamp(LEAST_PAIRS, MOST_PAIRS);
+        let engine = engine(&inputs, algorithm, executor)?;
+        let todo = engine.plan(&inputs)?;
+        let total = todo.iter().map(Range::len).sum();
+        let (scratch, counts) = (Pool::default(), Counts::default());
+        Ok(Self { inputs, engine, todo, total, units: 2, most_pairs, last_pairs: 0, scratch, counts })
+    }
+
+    /// Returns the next pairs, in an order that depends only on the records, or `None` when the
+    /// join is done. A batch may be empty. Its size is bounded regardless of the number of pairs.
+    pub fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
+        const LARGEST_BATCH: usize = 64;
         /// A task ends at this number of pairs, so that its thread may go on with another one.
         const MOST_OF_A_TASK: usize = 1 << 16;
-        if self.engine.is_none() {
-            self.begin(executor)?;
-        }
-        let (Some(inputs), Some(engine), false) = (&self.inputs, &self.engine, self.todo.is_empty()) else {
+        if self.todo.is_empty() {
             return Ok(None);
-        };
-        // The pairs of a batch take a small part of the budget. They are held twice for a moment,
-        // in lists that may be half empty.
-        let most_pairs = (self.sets.budget / 32 / size_of::<RecordPair>()).clamp(LEAST_PAIRS, MOST_PAIRS);
+        }
         // The first batches are small, so that the first pairs come soon. Later batches are larger,
         // because larger batches cost less per pair.
         // A task may find more pairs than are enough, because it ends between two probes. So
         // batches become smaller again where there are very many pairs.
-        self.units = match self.last_pairs > most_pairs / 2 {
+        self.units = match self.last_pairs > self.most_pairs / 2 {
             true => (self.units / 2).max(1),
             false => (2 * self.units).min(LARGEST_BATCH),
         };
         let units = self.todo.len().min(self.units);
-        let enough = (most_pairs / units).min(MOST_OF_A_TASK);
+        let enough = (self.most_pairs / units).min(MOST_OF_A_TASK);
         let mut units: Vec<(Range<usize>, FoundPairs)> =
             self.todo.drain(..units).map(|todo| (todo, FoundPairs::up_to(enough))).collect();
         executor::each(executor, &mut units, |(todo, found), stop| {
             let new = || Ok(ProbeScratch::default());
-            self.scratch.with(new, |scratch| engine.work(inputs, todo, scratch, stop, found))
+            self.scratch.with(new, |scratch| self.engine.work(&self.inputs, todo, scratch, stop, found))
         })?;
         let mut batch = Vec::new();
         memory::reserve(&mut batch, units.iter().map(|(_, found)| found.pairs.len()).sum(), DOING)?;
@@ -142,33 +110,25 @@ impl RecordJoin for PrefixJoin {
         Ok(Some(batch))
     }
 
-    fn counts(&self) -> Counts {
+    /// Returns what the filters have counted so far.
+    pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    fn progress(&self) -> f64 {
-        if self.engine.is_none() {
-            return 0.0;
-        }
+    /// Returns the share of the work that is done, 0 to 1.
+    pub fn progress(&self) -> f64 {
         let todo: usize = self.todo.iter().map(Range::len).sum();
         1.0 - todo as f64 / self.total.max(1) as f64
     }
 
-    fn bytes(&self) -> usize {
-        self.sets.store.bytes()
-            + self.right.as_ref().map_or(0, RecordStore::bytes)
-            + self.inputs.as_ref().map_or(0, Inputs::bytes)
-            + self.engine.as_ref().map_or(0, |engine| engine.bytes())
-            + self.scratch.bytes(ProbeScratch::bytes)
+    /// Returns the records that probe, and the indexed records unless they are the same records.
+    pub fn into_records(self) -> (Records, Option<Records>) {
+        self.inputs.into_records()
     }
 
-    fn take_sets(&mut self) -> Option<SelfJoin> {
-        let SelfJoin { shared_tokens, predicate, algorithm, budget, .. } = self.sets;
-        let whole = self.right.is_none() && self.inputs.is_none() && predicate.is_symmetric();
-        whole.then(|| {
-            let store = self.sets.store.take_all();
-            SelfJoin { store, shared_tokens, predicate, algorithm, budget }
-        })
+    /// Returns the number of bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.inputs.bytes() + self.engine.bytes() + self.scratch.bytes(ProbeScratch::bytes)
     }
 }
 

@@ -1,75 +1,78 @@
-//! The join of sets: in memory or, if the records and their index do not fit, in partitions of the
-//! tokens.
+//! The join of sets in memory or, if the records and their index do not fit, in partitions of the
+//! tokens or in blocks of records.
 
-use super::bounds::{Bounds, PairSide, largest_but_few};
+use super::Algorithm;
+use super::blocks::{self, BlockJoin};
+use super::bounds::{Bounds, largest_but_few};
 use super::partitions::PartitionJoin;
-use super::{Algorithm, PrefixJoin};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::executor::Executor;
 use crate::features::sets::store::RecordStore;
 use crate::joins::set_index::bitmap::Width;
-use crate::joins::{RecordJoin, SelfJoin};
+use crate::joins::{Counts, RecordJoin, RecordPair, SelfJoin};
 use crate::resources::Resources;
 use crate::verify::predicate::Predicate;
 
-/// Prepares the join of all records of one store with each other, or of two stores. It holds about
-/// as many bytes as the budget says. In files there are partitions, with bitmaps if some are wide
-/// enough for the sizes of the records; an algorithm that the caller asks for works in memory only.
-pub fn set_join(
-    left: RecordStore,
-    right: Option<RecordStore>,
-    shared_tokens: usize,
-    predicate: Predicate,
-    algorithm: Algorithm,
-    Resources { files, budget, .. }: Resources<'_>,
-) -> Result<Box<dyn RecordJoin>> {
-    let bounds = Bounds::new(predicate);
-    let rights = right.as_ref().map_or(0, |right| bytes(right, &bounds, PairSide::Right));
-    if bytes(&left, &bounds, PairSide::Left).saturating_add(rights) <= budget {
-        let sets = SelfJoin { store: left, shared_tokens, predicate, algorithm, budget };
-        return Ok(Box::new(PrefixJoin::new(sets, right)));
-    }
-    if algorithm != Algorithm::Auto {
-        return Err(Error::InMemoryOnly);
-    }
-    let indexed = right.as_ref().unwrap_or(&left).runs()?;
-    let runs = indexed.sizes().iter().enumerate();
-    let tokens = |(run, &size): (usize, &u32)| (size, indexed.range(run).len() as u64 * u64::from(size));
-    let words =
-        largest_but_few(runs.map(tokens)).and_then(|size| bounds.bitmap_words(Width::IN_MEMORY, size));
-    drop(indexed);
-    macro_rules! partitions {
-        ($words:literal) => {
-            Box::new(PartitionJoin::<$words>::new(left, right, shared_tokens, predicate, files, budget)?)
+/// A join of all records of one store with each other, or of two stores.
+#[derive(Debug)]
+pub struct SetJoin(Box<dyn RecordJoin>);
+
+impl SetJoin {
+    /// Prepares a join that holds about as many bytes as the budget says. In files, partitions need
+    /// bitmaps. If no bitmap is wide enough for the sizes of the records, or if the caller asks for
+    /// an algorithm without bitmaps, the records are joined block by block.
+    pub fn new(
+        left: RecordStore,
+        right: Option<RecordStore>,
+        shared_tokens: usize,
+        predicate: Predicate,
+        algorithm: Algorithm,
+        Resources { files, budget, .. }: Resources<'_>,
+    ) -> Result<Self> {
+        let words = match algorithm {
+            Algorithm::Auto if !blocks::is_one(&left, right.as_ref(), predicate, budget) => {
+                let indexed = right.as_ref().unwrap_or(&left).runs()?;
+                let runs = indexed.sizes().iter().enumerate();
+                let size = largest_but_few(
+                    runs.map(|(run, &size)| (size, indexed.range(run).len() as u64 * u64::from(size))),
+                );
+                size.and_then(|size| Bounds::new(predicate).bitmap_words(Width::IN_MEMORY, size))
+            }
+            _ => None,
         };
+        macro_rules! partitions {
+            ($words:literal) => {
+                Box::new(PartitionJoin::<$words>::new(left, right, shared_tokens, predicate, files, budget)?)
+            };
+        }
+        Ok(Self(match words {
+            None => Box::new(BlockJoin::new(left, right, shared_tokens, predicate, algorithm, budget)),
+            Some(1) => partitions!(1),
+            Some(2) => partitions!(2),
+            Some(4) => partitions!(4),
+            Some(_) => partitions!(8),
+        }))
     }
-    Ok(match words {
-        None => partitions!(0),
-        Some(1) => partitions!(1),
-        Some(2) => partitions!(2),
-        Some(4) => partitions!(4),
-        Some(_) => partitions!(8),
-    })
 }
 
-/// Returns the number of bytes that the records of a store take in memory with their index, about.
-fn bytes(store: &RecordStore, bounds: &Bounds, side: PairSide) -> usize {
-    /// The number of bytes of a record apart from its tokens: sizes, positions, bitmap, bounds,
-    /// marks.
-    const RECORD: usize = 96;
-    /// The number of bytes of a token. `POSTINGS` is the number of bytes of the postings of a token
-    /// in the lists of both inputs.
-    const TOKEN: usize = 4;
-    const POSTINGS: usize = 24;
-    let (mut size, mut prefix) = (0, 0);
-    let of_record = |record| {
-        if size != store.size(record) {
-            size = store.size(record);
-            let partners = bounds.partner_sizes(side, size, u32::MAX);
-            prefix = partners.map_or(0, |partners| bounds.prefix(side, size, *partners.start()) as usize);
-        }
-        let shared = store.shared(record);
-        let lone = size as usize - shared;
-        RECORD + TOKEN * shared + POSTINGS * prefix.saturating_sub(lone).min(shared)
-    };
-    (0..store.len()).map(of_record).fold(0, usize::saturating_add)
+impl RecordJoin for SetJoin {
+    fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
+        self.0.next_batch(executor)
+    }
+
+    fn counts(&self) -> Counts {
+        self.0.counts()
+    }
+
+    fn progress(&self) -> f64 {
+        self.0.progress()
+    }
+
+    fn bytes(&self) -> usize {
+        self.0.bytes()
+    }
+
+    fn take_sets(&mut self) -> Option<SelfJoin> {
+        self.0.take_sets()
+    }
 }

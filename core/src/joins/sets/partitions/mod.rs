@@ -41,8 +41,7 @@ use streams::Streams;
 
 const DOING: &str = "joining partitions";
 
-/// A join of all records of one store with each other, or of two stores. Bitmaps have `W` words;
-/// with none, sizes and positions alone rule pairs out.
+/// A join of all records of one store with each other, or of two stores. Bitmaps have `W` words.
 #[derive(Debug)]
 pub struct PartitionJoin<const W: usize> {
     sides: Vec<InputSide>,
