@@ -19,7 +19,7 @@ use std::io::{BufRead, BufReader};
 
 use neardup_core::features::FeatureSpec;
 use neardup_core::joins::Algorithm;
-use neardup_core::joins::sentences::stop_rules::StopRules;
+use neardup_core::joins::sentences::lister::StopRules;
 use neardup_core::methods::sets::Sets;
 use neardup_core::methods::tlcs::Tlcs;
 use neardup_core::passages::Parameters as PassageParameters;

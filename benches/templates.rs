@@ -31,7 +31,7 @@ use neardup_core::features::spotsigs::SpotSpec;
 use neardup_core::features::tokens::Document;
 use neardup_core::hash::mix;
 use neardup_core::joins::Counts;
-use neardup_core::joins::sentences::stop_rules::StopRules;
+use neardup_core::joins::sentences::lister::StopRules;
 use neardup_core::joins::sketches::banding::Banding;
 use neardup_core::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
 use neardup_core::joins::sketches::rule::Rule;

@@ -6,8 +6,8 @@
 //! it may return [`Error::Stopped`] at any check; when it is called again later, it goes on where
 //! it stopped.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, Result};
 use crate::memory;
@@ -220,6 +220,41 @@ pub fn one<T: Send>(
     work: impl Fn(&mut T, &Stop) -> Result<()> + Sync,
 ) -> Result<()> {
     each(executor, std::slice::from_mut(item), work)
+}
+
+/// Scratch space that the threads of a task take in turn.
+#[derive(Debug)]
+pub struct Pool<T>(Mutex<Vec<T>>);
+
+impl<T> Default for Pool<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T> Pool<T> {
+    /// Calls `work` with scratch space that is free, or else with what `new` makes.
+    pub fn with<R>(
+        &self,
+        new: impl FnOnce() -> Result<T>,
+        work: impl FnOnce(&mut T) -> Result<R>,
+    ) -> Result<R> {
+        let kept = self.free().pop();
+        let mut own = kept.map_or_else(new, Ok)?;
+        let done = work(&mut own);
+        memory::push(&mut self.free(), own, "keeping scratch space")?;
+        done
+    }
+
+    fn free(&self) -> MutexGuard<'_, Vec<T>> {
+        // A panic leaves nothing half done in the pool, so a poisoned lock is harmless.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the sum of `bytes` over the scratch space that is free.
+    pub fn bytes(&self, bytes: impl Fn(&T) -> usize) -> usize {
+        self.free().iter().map(bytes).sum()
+    }
 }
 
 /// Sorts in slices, and reacts to a stop request between two slices. The sort is in place, takes

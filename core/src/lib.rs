@@ -277,7 +277,7 @@ pub mod parameters {
     pub use crate::features::spotsigs::{Antecedents, SpotSpec};
     pub use crate::features::units::signatures::Features as SentenceFeatures;
     pub use crate::joins::Algorithm;
-    pub use crate::joins::sentences::stop_rules::StopRules;
+    pub use crate::joins::sentences::lister::StopRules;
     pub use crate::joins::sketches::banding::Banding;
     pub use crate::joins::sketches::buckets::MostNeighbours;
     pub use crate::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};

@@ -7,6 +7,7 @@ mod circles;
 mod declarations;
 mod documents;
 mod doors;
+mod engines;
 mod figures;
 mod lengths;
 mod memory;

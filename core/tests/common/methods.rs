@@ -5,7 +5,7 @@ use neardup_core::features::codes::CodeSpec;
 use neardup_core::features::imatch::IdfRange;
 use neardup_core::features::spotsigs::{Antecedents, SpotSpec};
 use neardup_core::features::{FeatureSpec, Tokenizer};
-use neardup_core::joins::sentences::stop_rules::StopRules;
+use neardup_core::joins::sentences::lister::StopRules;
 use neardup_core::joins::sketches::banding::Banding;
 use neardup_core::joins::sketches::combination::TechniqueSpec;
 use neardup_core::methods::Method;

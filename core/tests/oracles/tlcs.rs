@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use neardup_core::executor::{Executor, PlainThreads, Stop};
 use neardup_core::hash::mix;
-use neardup_core::joins::sentences::stop_rules::StopRules;
+use neardup_core::joins::sentences::lister::StopRules;
 use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::documents::Quiet;
 use neardup_core::methods::reading::Reading;

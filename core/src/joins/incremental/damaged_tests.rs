@@ -1,10 +1,8 @@
 //! Tests that any content of a table of lists leads to an error or to documents that exist.
 
 use super::changed::Changed;
-use super::digest::{DOING, Digester, Digests};
-use super::lookup::SegmentLookup;
-use super::outline_order::OutlineOrder;
-use super::partners::{Candidates, together};
+use super::digest::{DOING, Digester, Digests, OutlineOrder};
+use super::lookup::{Candidates, SegmentLookup, together};
 use super::segment::{BLOCK, ListSegment, SegmentDocuments};
 use super::tests::{Stored, THREADS, digest, document, store};
 use crate::error::{Error, Result};

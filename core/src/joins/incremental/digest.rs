@@ -1,6 +1,6 @@
-//! Digests of documents: the size of the token set, a parity bitmap, and the hashes of its prefix.
+//! Digests of documents: the size of the token set, a parity bitmap, and the hashes of its prefix,
+//! in an order of tokens that is frozen with the first of them.
 
-use super::outline_order::OutlineOrder;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::FeatureSpec;
@@ -8,11 +8,43 @@ use crate::features::tokens::{Document, Scratch, for_each_token};
 use crate::joins::set_index::bitmap::{self, Width};
 use crate::joins::set_index::by_size::BySize;
 use crate::joins::set_index::token_counts::TokenCounts;
+use crate::joins::set_index::token_order::TokenOrder;
 use crate::joins::sets::bounds::Bounds;
 use crate::memory;
 use crate::storage::rows::Ragged;
 
 pub(crate) const DOING: &str = "outlining documents";
+
+/// The version of outlines. Lists of another version are rebuilt.
+pub const OUTLINE_VERSION: u8 = 3;
+
+/// The parameters of the outlines of a job's rows, which are frozen with the first outlines: an
+/// order of tokens, and the number of words of a bitmap, 1, 2, 4 or 8.
+#[derive(Debug, Clone)]
+pub struct OutlineOrder {
+    /// The order of tokens, by the upper halves of their hashes.
+    pub tokens: TokenOrder,
+    /// The number of 64-bit words of a bitmap.
+    pub words: usize,
+}
+
+impl OutlineOrder {
+    /// Encodes the version, the number of words, and the order.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let mut bytes = vec![OUTLINE_VERSION, self.words as u8];
+        memory::extend(&mut bytes, &self.tokens.to_bytes()?, "storing the order of tokens")?;
+        Ok(bytes)
+    }
+
+    /// Decodes the bytes. Returns `None` if they are of another version.
+    ///
+    /// # Errors
+    /// Fails on malformed bytes.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Option<Self>> {
+        let [OUTLINE_VERSION, words @ (1 | 2 | 4 | 8), tokens @ ..] = bytes else { return Ok(None) };
+        Ok(Some(Self { tokens: TokenOrder::from_bytes(tokens)?, words: usize::from(*words) }))
+    }
+}
 
 /// Digests, with each field concatenated over all documents. A document to which no other can be
 /// similar has no digest.

@@ -2,8 +2,7 @@
 //! other as they are read.
 
 use super::changed::Changed;
-use super::digest::Digester;
-use super::outline_order::OutlineOrder;
+use super::digest::{Digester, OutlineOrder};
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::FeatureSpec;

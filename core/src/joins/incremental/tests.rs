@@ -1,11 +1,9 @@
 //! Tests that no pair is missed, however the documents are stored.
 
 use super::changed::Changed;
-use super::digest::{Digester, Digests, words};
-use super::lookup::SegmentLookup;
+use super::digest::{Digester, Digests, OutlineOrder, words};
+use super::lookup::{Candidates, SegmentLookup, together};
 use super::matcher::{Matcher, Matches};
-use super::outline_order::OutlineOrder;
-use super::partners::{Candidates, together};
 use super::segment::{ListSegment, SegmentDocuments};
 use crate::executor::{PlainThreads, Stop};
 use crate::features::FeatureSpec;

@@ -5,8 +5,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::anchors::RecordAnchor;
-use super::compared::{CompareScratch, DOING, RunTexts};
+use super::anchors::{CompareScratch, DOING, RecordAnchor, RunTexts};
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::runs::anchors::{Anchor, Anchors};

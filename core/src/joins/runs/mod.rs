@@ -5,10 +5,9 @@
 //! prefixes of sets). The share of a candidate is then computed from all windows of both texts.
 
 mod anchors;
-mod compared;
 mod frequent;
 
-pub use compared::RunRule;
+pub use anchors::RunRule;
 
 use super::RecordPair;
 use super::candidates::{CandidateJoin, CompareCandidates};
@@ -22,7 +21,7 @@ use crate::memory;
 use crate::resources::Resources;
 use crate::storage::sort::Sorter;
 use crate::verify::shared_windows::SharedWindows;
-use compared::{CompareScratch, DOING, RunTexts};
+use anchors::{CompareScratch, DOING, RunTexts};
 pub use frequent::FrequentWindows;
 
 /// A join that is prepared, and what is known before it runs.

@@ -14,7 +14,6 @@
 //! string look more similar than it is, but never less similar, as its size is known.
 
 pub mod edit;
-pub mod sought;
 
 use std::ops::RangeInclusive;
 

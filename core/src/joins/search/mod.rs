@@ -37,7 +37,6 @@ pub mod edit_bounds;
 pub mod grams;
 pub mod json;
 pub mod keys;
-pub mod least;
 pub mod prefix;
 pub mod runs;
 pub mod sample;

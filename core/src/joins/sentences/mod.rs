@@ -10,18 +10,15 @@
 //! all documents that share a list with them.
 
 mod comparison;
-mod lister;
+pub mod lister;
 pub mod signature_lists;
 pub mod signing;
-pub mod stop_rules;
 mod trials;
-
-use std::sync::Mutex;
 
 use super::pairs::{Pairs, equal_records};
 use super::{Counts, RecordJoin, RecordPair};
 use crate::error::Result;
-use crate::executor::{self, Executor, Stop};
+use crate::executor::{self, Executor, Pool, Stop};
 use crate::features::texts::{Distinct, Texts};
 use crate::memory;
 use crate::storage::log::Log;
@@ -81,7 +78,7 @@ struct SentenceJoin {
     file: Log<u8>,
     budget: usize,
     /// The scratch space of workers, while none is using it.
-    scratch: Mutex<Vec<ComparerScratch>>,
+    scratch: Pool<ComparerScratch>,
     /// The first document whose partners have not been searched.
     next: u32,
     counts: Counts,
@@ -90,7 +87,7 @@ struct SentenceJoin {
 impl SentenceJoin {
     fn new(comparison: TextComparison, file: Log<u8>, budget: usize) -> Result<Self> {
         comparison.parameters.check()?;
-        let (scratch, counts) = (Mutex::default(), Counts::default());
+        let (scratch, counts) = (Pool::default(), Counts::default());
         Ok(Self { comparison, file, budget, scratch, next: 0, counts })
     }
 
@@ -168,13 +165,7 @@ impl SentenceJoin {
     ) -> Result<()> {
         let (scratch, parameters) = (&self.scratch, self.comparison.parameters);
         executor::each(executor, units, |unit, stop| {
-            let kept = scratch.lock().ok().and_then(|mut scratch| scratch.pop());
-            let mut own = kept.map_or_else(|| ComparerScratch::new(parameters), Ok)?;
-            let done = work(unit, &mut own, stop);
-            if let Ok(mut scratch) = scratch.lock() {
-                scratch.push(own);
-            }
-            done
+            scratch.with(|| ComparerScratch::new(parameters), |scratch| work(unit, scratch, stop))
         })
     }
 }

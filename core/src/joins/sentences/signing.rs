@@ -8,9 +8,8 @@
 
 use std::ops::Range;
 
-use super::lister::{ListMaker, SignedDocument, Verdict, WHOLE};
+use super::lister::{ListMaker, RowSites, SignedDocument, StopRules, Verdict, WHOLE};
 use super::signature_lists::{DOING, SignatureLists};
-use super::stop_rules::{RowSites, StopRules};
 use super::trials::{Trials, TriedSignature};
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};

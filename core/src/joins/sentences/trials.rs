@@ -7,12 +7,11 @@
 //! usually share other signatures that dissimilar documents do not have.
 
 use std::ops::Range;
-use std::sync::Mutex;
 
 use super::lister::{SignedDocument, Verdict};
 use super::signature_lists::DOING;
 use crate::error::Result;
-use crate::executor::{self, Executor, Stop};
+use crate::executor::{self, Executor, Pool, Stop};
 use crate::features::open_texts::OpenTexts;
 use crate::features::texts::Distinct;
 use crate::memory;
@@ -101,21 +100,13 @@ impl<'a> Trials<'a> {
         frequent: &mut [TriedSignature],
         executor: &dyn Executor,
     ) -> Result<()> {
-        let comparers = Mutex::new(Vec::new());
+        let comparers: Pool<Comparer> = Pool::default();
         executor::each(executor, frequent, |frequent, stop| {
             if frequent.verdict != Verdict::Tried {
                 return Ok(());
             }
-            let kept = comparers
-                .lock()
-                .ok()
-                .and_then(|mut comparers: std::sync::MutexGuard<'_, Vec<Comparer>>| comparers.pop());
-            let mut comparer = kept.map_or_else(|| Comparer::new(self.parameters), Ok)?;
-            let done = self.compare_one(texts, frequent, &mut comparer, stop);
-            if let Ok(mut comparers) = comparers.lock() {
-                comparers.push(comparer);
-            }
-            done
+            let new = || Comparer::new(self.parameters);
+            comparers.with(new, |comparer| self.compare_one(texts, frequent, comparer, stop))
         })
     }
 

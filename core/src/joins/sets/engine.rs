@@ -5,9 +5,8 @@ use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::ops::Range;
 
-use super::found::FoundPairs;
 use super::inputs::{Inputs, Needs};
-use super::near_pairs::NearPairs;
+use super::near_pairs::{FoundPairs, NearPairs};
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::memory;

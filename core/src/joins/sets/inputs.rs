@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use super::bounds::{Bounds, PairSide};
-use super::reach::{Reach, SizesOfJoin};
+use super::bounds::{Bounds, PairSide, Reach, SizesOfJoin};
 use crate::error::Result;
 use crate::features::sets::records::{Records, SizeRuns};
 use crate::memory;

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::bitmap::Bitmap;
+use super::bounds::Reach;
 use super::posting::Posting;
-use super::reach::Reach;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::memory;

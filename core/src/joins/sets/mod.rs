@@ -10,25 +10,20 @@ pub mod bitmap_join;
 pub mod blocks;
 pub mod bounds;
 pub mod engine;
-pub mod found;
 pub mod inputs;
 pub mod list;
-pub mod listing;
 pub mod near_pairs;
 pub mod partitions;
 pub mod positional;
 pub mod posting;
 pub mod postings;
-pub mod reach;
 pub mod set_join;
-pub mod suffix;
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::Mutex;
 
 use crate::error::Result;
-use crate::executor::{self, Executor};
+use crate::executor::{self, Executor, Pool};
 use crate::features::sets::records::Records;
 use crate::joins::set_index::bitmap::Width;
 use crate::joins::{Algorithm, Counts, RecordPair};
@@ -36,8 +31,8 @@ use crate::memory;
 use bitmap_join::BitmapJoin;
 use bounds::largest_but_few;
 use engine::{Engine, ProbeScratch};
-use found::FoundPairs;
 use inputs::Inputs;
+use near_pairs::FoundPairs;
 use positional::{Filters, Positional};
 use postings::Postings;
 
@@ -58,7 +53,7 @@ pub struct PrefixJoin {
     most_pairs: usize,
     /// The number of pairs of the last batch.
     last_pairs: usize,
-    spare: Vec<ProbeScratch>,
+    scratch: Pool<ProbeScratch>,
     counts: Counts,
 }
 
@@ -73,8 +68,8 @@ impl PrefixJoin {
         let engine = engine(&inputs, algorithm, executor)?;
         let todo = engine.plan(&inputs)?;
         let total = todo.iter().map(Range::len).sum();
-        let (spare, counts) = (Vec::new(), Counts::default());
-        Ok(Self { inputs, engine, todo, total, units: 2, most_pairs, last_pairs: 0, spare, counts })
+        let (scratch, counts) = (Pool::default(), Counts::default());
+        Ok(Self { inputs, engine, todo, total, units: 2, most_pairs, last_pairs: 0, scratch, counts })
     }
 
     /// Returns the next pairs, in an order that depends only on the records, or `None` when the
@@ -98,17 +93,10 @@ impl PrefixJoin {
         let enough = (self.most_pairs / units).min(MOST_OF_A_TASK);
         let mut units: Vec<(Range<usize>, FoundPairs)> =
             self.todo.drain(..units).map(|todo| (todo, FoundPairs::up_to(enough))).collect();
-        let spare = Mutex::new(std::mem::take(&mut self.spare));
         executor::each(executor, &mut units, |(todo, found), stop| {
-            let scratch = spare.lock().map_or_else(|_| None, |mut spare| spare.pop());
-            let mut scratch = scratch.unwrap_or_default();
-            self.engine.work(&self.inputs, todo, &mut scratch, stop, found)?;
-            if let Ok(mut spare) = spare.lock() {
-                spare.push(scratch);
-            }
-            Ok(())
+            let new = || Ok(ProbeScratch::default());
+            self.scratch.with(new, |scratch| self.engine.work(&self.inputs, todo, scratch, stop, found))
         })?;
-        self.spare = spare.into_inner().unwrap_or_default();
         let mut batch = Vec::new();
         memory::reserve(&mut batch, units.iter().map(|(_, found)| found.pairs.len()).sum(), DOING)?;
         for (todo, found) in units {
@@ -140,7 +128,7 @@ impl PrefixJoin {
 
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.inputs.bytes() + self.engine.bytes() + self.spare.iter().map(ProbeScratch::bytes).sum::<usize>()
+        self.inputs.bytes() + self.engine.bytes() + self.scratch.bytes(ProbeScratch::bytes)
     }
 }
 

@@ -1,13 +1,12 @@
 //! Pairs of a probe and a posting of the same token whose bitmaps are near. They are checked in
 //! groups, because their tokens are scattered over memory. A pair that shares a rarer token is
-//! skipped, because it is found at that token.
+//! skipped, because it is found at that token. Pairs that pass are kept until they are handed on.
 
-use super::found::FoundPairs;
 use super::inputs::Inputs;
 use super::posting::Posting;
 use crate::error::Result;
 use crate::features::sets::records::Records;
-use crate::joins::RecordPair;
+use crate::joins::{Counts, RecordPair};
 use crate::memory;
 use crate::simd::prefetch::prefetch;
 use crate::verify::overlap::{disjoint, shared_at_least};
@@ -17,6 +16,31 @@ const DOING: &str = "joining by bitmaps";
 
 /// The number of pairs that are checked together.
 const TOGETHER: usize = 32;
+
+/// The results of a task.
+#[derive(Debug, Default)]
+pub struct FoundPairs {
+    /// The pairs, in the order in which they were found.
+    pub pairs: Vec<RecordPair>,
+    /// The counters of the filters.
+    pub counts: Counts,
+    /// The number of pairs that should be handed on before more are searched.
+    pub enough: usize,
+}
+
+impl FoundPairs {
+    /// Starts without pairs.
+    pub fn up_to(enough: usize) -> Self {
+        Self { enough, ..Self::default() }
+    }
+
+    /// Reports whether there are so many pairs that they should be handed on before more are
+    /// searched.
+    #[inline]
+    pub fn is_enough(&self) -> bool {
+        self.pairs.len() >= self.enough
+    }
+}
 
 /// Pairs that wait to be checked.
 #[derive(Debug)]

@@ -5,11 +5,10 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::engine::{Engine, PostingRange, ProbeScratch};
-use super::found::FoundPairs;
 use super::inputs::{Inputs, Needs};
+use super::near_pairs::FoundPairs;
 use super::posting::Posting;
 use super::postings::Postings;
-use super::suffix::hamming_at_least;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::joins::{Counts, RecordPair};
@@ -73,8 +72,8 @@ impl Engine for Positional {
         found: &mut FoundPairs,
     ) -> Result<()> {
         if scratch.marks.is_empty() {
-            scratch.marks = memory::filled(0, inputs.indexed().len(), DOING)?;
             scratch.needs = Needs::new(inputs)?;
+            scratch.marks = memory::filled(0, inputs.indexed().len(), DOING)?;
         }
         while todo.start < todo.end && !found.is_enough() {
             stop.check()?;
@@ -245,4 +244,55 @@ fn verify(
     };
     let more = shared_at_least(rest, other_rest, least.saturating_sub(found) as usize)?;
     Some(found + more as u32)
+}
+
+/// The suffix filter: returns a lower bound of the number of tokens in which two ascending lists
+/// differ, by splitting both at the middle token of one (section 5). If the bound exceeds `most`,
+/// the result may be any number greater than `most`. Splits the lists `depth` times.
+/// O(2^depth · log length).
+fn hamming_at_least(x: &[u32], y: &[u32], most: u32, depth: u32) -> u32 {
+    let by_length = x.len().abs_diff(y.len()) as u32;
+    if depth == 0 || by_length > most || x.is_empty() || y.is_empty() {
+        return by_length;
+    }
+    let middle = y.len() / 2;
+    let (y_left, y_right) = (&y[..middle], &y[middle + 1..]);
+    let at = x.partition_point(|&token| token < y[middle]);
+    let missing = u32::from(x.get(at) != Some(&y[middle]));
+    let (x_left, x_right) = (&x[..at], &x[at + 1 - missing as usize..]);
+    let right_by_length = x_right.len().abs_diff(y_right.len()) as u32;
+    let others = right_by_length + missing;
+    if others > most {
+        return others;
+    }
+    let left = hamming_at_least(x_left, y_left, most - others, depth - 1);
+    if left + others > most {
+        return left + others;
+    }
+    left + missing + hamming_at_least(x_right, y_right, most - left - missing, depth - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::btree_set;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn never_over_the_true_distance(
+            x in btree_set(0..50u32, 0..40),
+            y in btree_set(0..50u32, 0..40),
+            most in 0..60u32,
+            depth in 0..6u32,
+        ) {
+            let distance = x.symmetric_difference(&y).count() as u32;
+            let (x, y): (Vec<_>, Vec<_>) = (x.into_iter().collect(), y.into_iter().collect());
+            let bound = hamming_at_least(&x, &y, most, depth);
+            prop_assert!(bound <= distance, "{} > {}", bound, distance);
+            // When split to the end, the bound is the distance itself.
+            let deep = hamming_at_least(&x, &y, most, 10);
+            prop_assert_eq!(deep > most, distance > most);
+        }
+    }
 }

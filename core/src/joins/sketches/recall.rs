@@ -7,8 +7,7 @@ use std::sync::Mutex;
 
 use super::buckets::windows::Windows;
 use super::buckets::{Buckets, MostNeighbours};
-use super::counting::{CountedKeys, SampleSets};
-use super::record_sets::{first_row, for_each_part, sampled};
+use super::record_sets::{CountedKeys, SampleSets, first_row, for_each_part, sampled};
 use super::technique::{MinhashBands, Technique, Verify};
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};

@@ -1,11 +1,17 @@
-//! Loads the sets of records, only a few at a time if they are in a file.
+//! Loads the sets of records, only a few at a time if they are in a file, and counts the records
+//! that have each key of a sample, to find out which of the keys are rare.
 
 use std::ops::Range;
+use std::sync::Mutex;
 
 use crate::error::Result;
+use crate::executor::{self, Executor};
 use crate::features::hash_sets::{HashSets, Loaded};
 use crate::features::signatures::Signatures;
 use crate::memory;
+use crate::storage::rows::Ragged;
+
+const DOING: &str = "counting tokens of a sample";
 
 /// Returns the row that represents a record.
 pub(super) fn first_row(signatures: &Signatures, record: u32) -> u32 {
@@ -64,4 +70,115 @@ pub(super) fn for_each_part(
         from = to;
     }
     Ok(())
+}
+
+/// The keys to count: distinct hashes in ascending order, identified by their positions.
+pub(super) struct CountedKeys {
+    keys: Vec<u64>,
+    /// A bitmap in which the bit of each key is set. It rules out most of the keys that are looked
+    /// up but missing.
+    bits: Vec<u64>,
+}
+
+impl CountedKeys {
+    /// Takes the keys to count, in any order and possibly with repeats.
+    pub(super) fn new(mut keys: Vec<u64>, executor: &dyn Executor) -> Result<Self> {
+        executor::one(executor, &mut keys, |keys, stop| executor::sort_unstable_by(keys, stop, &Ord::cmp))?;
+        keys.dedup();
+        let words = (keys.len() * 16).next_power_of_two().max(64) / 64;
+        let mut bits = memory::filled(0u64, words, DOING)?;
+        keys.iter().for_each(|&key| bits[(key >> 6) as usize % words] |= 1 << (key % 64));
+        Ok(Self { keys, bits })
+    }
+
+    /// Returns the number of keys.
+    pub(super) fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Returns the number of bytes on the heap.
+    pub(super) fn bytes(&self) -> usize {
+        memory::bytes(&self.keys) + memory::bytes(&self.bits)
+    }
+
+    /// Returns the position of a key.
+    #[inline]
+    pub(super) fn place(&self, key: u64) -> Option<usize> {
+        let word = self.bits[(key >> 6) as usize % self.bits.len()];
+        if word >> (key % 64) & 1 == 0 { None } else { self.keys.binary_search(&key).ok() }
+    }
+
+    /// Counts, for each key, the records for which `each` reports the key. Uses all threads.
+    pub(super) fn count(
+        &self,
+        records: Range<u32>,
+        executor: &dyn Executor,
+        each: impl Fn(u32, &mut dyn FnMut(u64)) + Sync,
+    ) -> Result<Vec<u64>> {
+        const RECORDS_A_UNIT: usize = 1 << 14;
+        let totals = Mutex::new(memory::filled(0u64, self.keys.len(), DOING)?);
+        let mut units: Vec<u32> = records.clone().step_by(RECORDS_A_UNIT).collect();
+        executor::each(executor, &mut units, |start, stop| {
+            // A count is at most the number of records, because a record counts once for a key.
+            let mut own = memory::filled(0u32, self.keys.len(), DOING)?;
+            for record in *start..records.end.min(start.saturating_add(RECORDS_A_UNIT as u32)) {
+                stop.check()?;
+                each(record, &mut |key| {
+                    if let Some(place) = self.place(key) {
+                        own[place] += 1;
+                    }
+                });
+            }
+            if let Ok(mut totals) = totals.lock() {
+                totals.iter_mut().zip(own).for_each(|(total, own)| *total += u64::from(own));
+            }
+            Ok(())
+        })?;
+        Ok(totals.into_inner().unwrap_or_default())
+    }
+}
+
+/// The sets of a sample of records, and how many other records have each of their tokens.
+pub(super) struct SampleSets {
+    /// The sets.
+    pub(super) sets: Ragged<u64>,
+    tokens: CountedKeys,
+    counts: Vec<u64>,
+}
+
+impl SampleSets {
+    /// Loads the sets of `sample`, and counts their tokens in the sets of `others`.
+    pub(super) fn new(
+        signatures: &Signatures,
+        all: &mut HashSets,
+        sample: &[u32],
+        others: Range<u32>,
+        budget: usize,
+        executor: &dyn Executor,
+    ) -> Result<Self> {
+        let row = |record: &u32| first_row(signatures, *record);
+        let (mut rows, mut sets, mut tokens) = (Vec::new(), Ragged::default(), Vec::new());
+        memory::reserve(&mut rows, sample.len(), DOING)?;
+        rows.extend(sample.iter().map(row));
+        {
+            let loaded = all.load(&mut rows)?;
+            sample.iter().try_for_each(|record| sets.push(loaded.get(row(record)), DOING))?;
+        }
+        memory::extend(&mut tokens, &sets.values, DOING)?;
+        let tokens = CountedKeys::new(tokens, executor)?;
+        let mut counts = memory::filled(0u64, tokens.len(), DOING)?;
+        for_each_part(signatures, all, others, budget, |records, loaded| {
+            let more = tokens.count(records, executor, |record, count| {
+                loaded.get(first_row(signatures, record)).iter().for_each(|&token| count(token));
+            })?;
+            counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
+            Ok(())
+        })?;
+        Ok(Self { sets, tokens, counts })
+    }
+
+    /// Returns the number of other records that have a token of the sample.
+    pub(super) fn count(&self, token: u64) -> u64 {
+        self.tokens.place(token).map_or(0, |place| self.counts[place])
+    }
 }

@@ -11,8 +11,7 @@
 use std::ops::Range;
 
 use super::buckets::MostNeighbours;
-use super::counting::{CountedKeys, SampleSets};
-use super::record_sets::{first_row, sampled};
+use super::record_sets::{CountedKeys, SampleSets, first_row, sampled};
 use super::technique::MinhashBands;
 use crate::error::Result;
 use crate::executor::Executor;

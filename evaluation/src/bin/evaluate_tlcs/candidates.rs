@@ -1,7 +1,7 @@
 //! Candidates by sentence signatures: pairs that have one in common.
 
 use neardup_core::executor::PlainThreads;
-use neardup_core::joins::sentences::stop_rules::StopRules;
+use neardup_core::joins::sentences::lister::StopRules;
 use neardup_core::methods::account::Account;
 use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::tlcs::Tlcs;

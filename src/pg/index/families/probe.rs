@@ -2,7 +2,7 @@
 
 use neardup_core::features::normalization::Normalization;
 use neardup_core::joins::search::edit_ball::EditBall;
-use neardup_core::joins::search::grams::sought::Sought;
+use neardup_core::joins::search::grams::edit::Sought;
 use neardup_core::joins::search::prefix::SearchReach;
 use neardup_core::joins::search::runs::cover::QueryAnchors;
 use neardup_core::verify::edit;

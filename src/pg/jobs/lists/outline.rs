@@ -11,8 +11,7 @@ use crate::pg::server::set_returning::RowStore;
 use neardup_core::error::Error;
 use neardup_core::executor::{self, Executor};
 use neardup_core::features::FeatureSpec;
-use neardup_core::joins::incremental::digest::{Digester, Digests, words};
-use neardup_core::joins::incremental::outline_order::{OutlineOrder, VERSION};
+use neardup_core::joins::incremental::digest::{Digester, Digests, OUTLINE_VERSION, OutlineOrder, words};
 use neardup_core::joins::incremental::segment::ListSegment;
 use neardup_core::joins::set_index::token_order::TokenOrder;
 use neardup_core::joins::sets::bounds::Bounds;
@@ -77,7 +76,7 @@ fn outlines(
     })?;
     if new {
         let count = i32::try_from(reading.left().len()).unwrap_or(i32::MAX);
-        writer.put(b'o', [0, VERSION.into()], Some(count), Some(&order.to_bytes()?), None)?;
+        writer.put(b'o', [0, OUTLINE_VERSION.into()], Some(count), Some(&order.to_bytes()?), None)?;
     }
     writer.ids(|row| reading.left().show(row))
 }

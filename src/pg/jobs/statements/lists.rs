@@ -9,7 +9,7 @@ use crate::pg::procedure::rows::supplying;
 use crate::pg::procedure::statement::{int8, on};
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::RowStore;
-use neardup_core::joins::incremental::outline_order::VERSION;
+use neardup_core::joins::incremental::digest::OUTLINE_VERSION;
 
 /// The columns of the table of lists.
 pub(super) const COLUMNS: &str = "kind, segment, part, documents, data, ids";
@@ -24,7 +24,7 @@ pub(crate) fn next_segment(work: &mut RefreshWork<'_>, rows: i64) -> Result<()> 
         "SELECT max(segment) + 1 FROM {lists} WHERE $1 + (SELECT sum(documents) FROM {lists} WHERE kind = 's') \
          <= (SELECT 1000 + 3 * documents::int8 FROM {lists} WHERE segment = 0 AND kind = 'o' AND part = $2)"
     );
-    work.state.segment = Some(on([lists], sql).with([int8(rows), int8(VERSION.into())]).number()?);
+    work.state.segment = Some(on([lists], sql).with([int8(rows), int8(OUTLINE_VERSION.into())]).number()?);
     Ok(())
 }
 

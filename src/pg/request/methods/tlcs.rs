@@ -9,7 +9,7 @@ use crate::pg::request::example::such_as;
 use crate::pg::request::options::{self, ColumnName, Number, Options, Real, read_by};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::error::Error;
-use neardup_core::joins::sentences::stop_rules::StopRules;
+use neardup_core::joins::sentences::lister::StopRules;
 use neardup_core::methods::Method;
 use neardup_core::methods::tlcs::Tlcs;
 use neardup_core::sketches::sentence;

@@ -1,8 +1,6 @@
 //! Looks up the keys of several texts in an index together, in the order of the index. Each part of
 //! the index is then read once for all of the texts, instead of one random read for each key.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use super::context_check::{CharacterBits, Following};
 use super::cut::PieceEntry;
 use super::index::{PieceIndex, Tally};
@@ -50,31 +48,10 @@ impl Looks {
     pub(super) fn most(&self) -> usize {
         self.most
     }
-}
 
-/// A pool of buffers for the threads that look up keys at the same time.
-#[derive(Debug, Default)]
-pub(super) struct Rooms(Mutex<Vec<Looks>>);
-
-impl Rooms {
-    /// Takes free buffers from the pool, or creates new ones of about `bytes` bytes.
-    pub(super) fn take(&self, bytes: usize) -> Looks {
-        self.free().pop().unwrap_or_else(|| Looks::new(bytes))
-    }
-
-    /// Returns buffers to the pool.
-    pub(super) fn give_back(&self, looks: Looks) -> Result<()> {
-        memory::push(&mut self.free(), looks, DOING)
-    }
-
-    fn free(&self) -> MutexGuard<'_, Vec<Looks>> {
-        // A panic leaves nothing half done in the pool, so a poisoned lock is harmless.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns the number of bytes on the heap that the free buffers take.
+    /// Returns the number of bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
-        self.free().iter().map(|room| memory::bytes(&room.looks) + memory::bytes(&room.other)).sum()
+        memory::bytes(&self.looks) + memory::bytes(&self.other)
     }
 }
 

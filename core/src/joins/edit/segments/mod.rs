@@ -24,14 +24,14 @@ pub(super) mod shape;
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::executor::{self, Executor};
+use crate::executor::{self, Executor, Pool};
 use crate::features::texts::Texts;
 use crate::joins::Counts;
 use crate::joins::edit::length_filter::{TextSides, compatible, span};
 use crate::joins::pairs::Pair;
 use crate::memory;
 use crate::verify::edit::EditPredicate;
-use batch_lookup::Rooms;
+use batch_lookup::Looks;
 use cut::CutShare;
 use index::PieceIndex;
 use probe::PartnerProbe;
@@ -59,7 +59,7 @@ pub(super) struct BySegments {
     /// The ranges of partners whose comparison is started but not finished.
     begun: Vec<Range<u32>>,
     /// The pool of buffers for keys that are looked up.
-    rooms: Rooms,
+    rooms: Pool<Looks>,
     found: Vec<Pair>,
     counts: Counts,
 }
@@ -84,7 +84,7 @@ impl BySegments {
             partners: 0..0,
             of_block: 0,
             begun: Vec::new(),
-            rooms: Rooms::default(),
+            rooms: Pool::default(),
             found: Vec::new(),
             counts: Counts::default(),
         }
@@ -114,7 +114,7 @@ impl BySegments {
         /// memory.
         const LEAST_TEXTS: u32 = 8;
         self.index = None;
-        self.rooms = Rooms::default();
+        self.rooms = Pool::default();
         let begin = self.todo.start;
         // Pieces are looked up within the greatest distance of the block, so the texts of a block
         // have similar distances.
@@ -212,7 +212,7 @@ impl BySegments {
             Pair { left, right, similarity: 0.0 }
         };
         executor::each(executor, &mut probes, |probe, stop| {
-            probe.compare(index, &query, &pair, &self.rooms, stop)
+            self.rooms.with(|| Ok(Looks::new(room)), |looks| probe.compare(index, &query, &pair, looks, stop))
         })?;
         for PartnerProbe { partners, found, met, .. } in probes {
             memory::extend(&mut self.found, &found, DOING)?;
@@ -240,7 +240,9 @@ impl BySegments {
 
     /// Returns the number of bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
-        self.index.as_ref().map_or(0, PieceIndex::bytes) + self.rooms.bytes() + memory::bytes(&self.found)
+        self.index.as_ref().map_or(0, PieceIndex::bytes)
+            + self.rooms.bytes(Looks::bytes)
+            + memory::bytes(&self.found)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::batch_lookup::Rooms;
+use super::batch_lookup::Looks;
 use super::index::{PieceIndex, Tally};
 use super::query::PieceQuery;
 use crate::error::Result;
@@ -33,12 +33,12 @@ impl PartnerProbe {
         index: &PieceIndex,
         query: &impl Fn(u32) -> PieceQuery<'a>,
         pair: &impl Fn(u32, u32) -> Pair,
-        rooms: &Rooms,
+        looks: &mut Looks,
         stop: &Stop,
     ) -> Result<()> {
         /// When so many pairs are found, they are compared before more are searched.
         const MOST_FOUND: usize = 1 << 16;
-        let (mut tally, mut looks) = (index.tally()?, rooms.take(self.room));
+        let mut tally = index.tally()?;
         let mut met: Vec<Vec<u32>> = Vec::new();
         // The maximum number of partners that are looked up together.
         let mut most = usize::MAX;
@@ -60,7 +60,7 @@ impl PartnerProbe {
                 memory::reserve(&mut met, more, DOING)?;
                 met.resize_with(met.len() + more, Vec::new);
                 let (mut left, met) = (self.room / size_of::<u32>(), &mut met);
-                let is_all = index.meet(&queries, &mut looks, stop, |query, entry| {
+                let is_all = index.meet(&queries, looks, stop, |query, entry| {
                     memory::push(&mut met[query], entry.member, DOING)?;
                     left = left.saturating_sub(1);
                     Ok(left > 0)
@@ -76,7 +76,7 @@ impl PartnerProbe {
                 if queries.len() > 1 {
                     met[number].iter().try_for_each(|&member| tally.add(member))?;
                 } else {
-                    index.count(query, &mut tally, &mut looks, stop)?;
+                    index.count(query, &mut tally, looks, stop)?;
                 }
                 self.take_near(index, query, pair, &mut tally)?;
                 if self.found.len() >= MOST_FOUND {
@@ -84,7 +84,7 @@ impl PartnerProbe {
                 }
             }
         }
-        rooms.give_back(looks)
+        Ok(())
     }
 
     /// Records the texts with which the next partner has enough pieces in common.

@@ -21,8 +21,7 @@ mod tests;
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use super::bounds::Bounds;
-use super::reach::SizesOfJoin;
+use super::bounds::{Bounds, SizesOfJoin};
 use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::features::sets::store::RecordStore;

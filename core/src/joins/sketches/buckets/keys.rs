@@ -3,9 +3,11 @@
 use std::fmt::Debug;
 use std::ops::Range;
 
-use super::work::DOING;
 use crate::error::Result;
 use crate::memory;
+
+/// The operation, for error messages.
+pub(super) const DOING: &str = "pairing records of equal keys";
 
 /// A source of keys for records.
 pub trait Keys: Debug + Sync {

@@ -7,9 +7,7 @@
 //! bytes per record of a bucket that is expanded in part. If keys are narrow or hashes, the time is
 //! O(bands · n) plus the time for the pairs in buckets.
 
-pub mod hot;
 pub mod keys;
-mod space;
 pub mod windows;
 mod work;
 
@@ -21,11 +19,10 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hot::HotDocuments;
-use keys::{KeyEntry, Keys};
-use space::{BandBuckets, PairScratch};
+use keys::{DOING, KeyEntry, Keys};
 use windows::{BandCut, Window, Windows};
-use work::{DOING, WorkUnit, plan};
+pub use work::HotDocuments;
+use work::{BandBuckets, PairScratch, WorkUnit, plan};
 
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};

@@ -6,8 +6,7 @@
 //! of one class are indistinguishable: they have one place in the order and are always compared
 //! with each other.
 
-use super::keys::KeyEntry;
-use super::work::DOING;
+use super::keys::{DOING, KeyEntry};
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::memory;

@@ -29,7 +29,7 @@ use neardup_core::features::tokens::Document;
 use neardup_core::joins::search::ball::{SetBall, SetParameters, measure_number};
 use neardup_core::joins::search::edit_ball::{EditBall, characters};
 use neardup_core::joins::search::grams::edit::EditDemand;
-use neardup_core::joins::search::grams::sought::Sought;
+use neardup_core::joins::search::grams::edit::Sought;
 use neardup_core::joins::search::grams::{
     BITS, Demand, MOST_ELEMENTS, StoredSize, elements_of, group, signature, spaced,
 };

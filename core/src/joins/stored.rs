@@ -1,27 +1,150 @@
-//! The keys by which sketches are looked up: bands of values, or rare values.
+//! Finds exactly all pairs of minhash sketches that agree in enough values
+//! (docs/design/algorithms.md section 2).
+//!
+//! Sketches of m values that agree in at least a values differ in at most m - a. There are two ways
+//! to find them, and the join takes the way that compares fewer pairs:
+//!
+//! * by bands: if sketches are cut into m - a + 1 bands, similar sketches agree completely in at
+//!   least one band (pigeonhole principle). Bands of several values distinguish most sketches.
+//! * by rare values: similar sketches share one of the m - a + 1 values of each sketch that are
+//!   rarest in the tables, where only values at the same position are compared (this is the prefix
+//!   of a set, section 8). Values that a template puts into every sketch are not rare.
+//!
+//! Signatures store two values in each 64-bit number. In addition there are a few bits for each
+//! value and, while the way is chosen, counters of about 8 bytes per sketch for each thread.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::pairs::{Pairs, equal_records};
+use super::sketches::buckets::Buckets;
+use super::sketches::buckets::keys::{KeyEntry, Keys};
+use super::{Counts, RecordJoin, RecordPair};
 use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::features::signatures::Signatures;
 use crate::hash::mix;
-use crate::joins::sketches::buckets::keys::{KeyEntry, Keys};
 use crate::memory;
+use crate::sketches::minhash::{least_agreeing, similarity};
 use crate::sketches::pigeonhole::Bands;
 
-const DOING: &str = "looking for rare values";
+const DOING: &str = "joining sketches";
+const LOOKING: &str = "looking for rare values";
+
+/// Prepares to find all pairs of rows whose sketches of `values` values agree in at least the share
+/// `threshold`, in (0, 1]. Signatures stay in memory; sorting takes about `budget` bytes. Also
+/// returns the most bytes that were held at one time.
+pub fn minhash_pairs(
+    mut signatures: Signatures,
+    values: u16,
+    threshold: f64,
+    budget: usize,
+    executor: &dyn Executor,
+) -> Result<(Pairs, usize)> {
+    let (left, right) = signatures.take_members();
+    let records = signatures.len() as u32;
+    let equal = equal_records(&left, right.as_ref(), |_| true)?;
+    let split = if right.is_some() { signatures.split } else { records };
+    let bands = Bands::minhash(values, threshold);
+    let sketches = StoredSketches { signatures, values, least: least_agreeing(threshold, values) };
+    let (rare, held) = Rare::new(&sketches, bands.count(), budget, executor)?;
+    let by_bands = meetings(&ByBands { sketches: &sketches, bands }, records, executor)?;
+    let by_values = meetings(&ByValues { sketches: &sketches, rare: &rare }, records, executor)?;
+    let rare = (by_values < by_bands).then_some(rare);
+    let peak = held + sketches.signatures.bytes();
+    let join = StoredJoin {
+        buckets: Buckets::new(records, split, right.is_none(), None, budget),
+        sketches,
+        bands,
+        rare,
+        right_from: if right.is_some() { split } else { 0 },
+    };
+    Ok((Pairs::of_records(Box::new(join), left, right, equal), peak))
+}
+
+/// Estimates the number of pairs of records that share a bucket.
+fn meetings(keys: &dyn Keys, records: u32, executor: &dyn Executor) -> Result<u64> {
+    const CHECK_EVERY: usize = 1 << 12;
+    let size = (2 * records as usize).next_power_of_two().max(2);
+    let shift = u64::BITS - size.ilog2();
+    let mut units: Vec<(usize, u64)> = (0..keys.bands()).map(|band| (band, 0)).collect();
+    executor::each(executor, &mut units, |(band, meetings), stop| {
+        let mut counters = memory::filled(0u32, size, DOING)?;
+        let mut entries = Vec::new();
+        memory::reserve(&mut entries, CHECK_EVERY, DOING)?;
+        *meetings = 0;
+        for first in (0..records).step_by(CHECK_EVERY) {
+            stop.check()?;
+            entries.clear();
+            keys.entries(first..records.min(first + CHECK_EVERY as u32), *band, &mut entries);
+            for entry in &entries {
+                let counter = &mut counters[(entry.key >> shift) as usize];
+                *meetings += u64::from(*counter);
+                *counter += 1;
+            }
+        }
+        Ok(())
+    })?;
+    Ok(units.iter().map(|(_, meetings)| meetings).sum())
+}
+
+/// A join in progress.
+#[derive(Debug)]
+struct StoredJoin {
+    sketches: StoredSketches,
+    bands: Bands,
+    /// The rare values, if the join looks up rare values instead of bands.
+    rare: Option<Rare>,
+    buckets: Buckets,
+    right_from: u32,
+}
+
+impl StoredJoin {
+    fn keys(&self) -> usize {
+        self.rare.as_ref().map_or(self.bands.count(), |_| self.sketches.values.into())
+    }
+}
+
+impl RecordJoin for StoredJoin {
+    fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
+        let Self { sketches, bands, rare, buckets, right_from } = self;
+        let found = match rare {
+            Some(rare) => buckets.next_batch(&ByValues { sketches, rare }, executor)?,
+            None => buckets.next_batch(&ByBands { sketches, bands: *bands }, executor)?,
+        };
+        let Some(found) = found else { return Ok(None) };
+        let mut batch = Vec::new();
+        memory::reserve(&mut batch, found.len(), DOING)?;
+        batch.extend(found.iter().map(|&(left, right)| {
+            let similarity = similarity(sketches.agreeing(left, right), sketches.values);
+            RecordPair { left, right: right - *right_from, similarity }
+        }));
+        Ok(Some(batch))
+    }
+
+    fn counts(&self) -> Counts {
+        let compared = self.buckets.met().compared;
+        Counts { candidates: compared, verified: compared, ..Counts::default() }
+    }
+
+    fn progress(&self) -> f64 {
+        self.buckets.progress(self.keys())
+    }
+
+    fn bytes(&self) -> usize {
+        self.sketches.signatures.bytes() + self.rare.as_ref().map_or(0, Rare::bytes) + self.buckets.bytes()
+    }
+}
 
 /// Sketches, and the least number of values in which similar sketches agree.
 #[derive(Debug)]
-pub(super) struct StoredSketches {
+struct StoredSketches {
     /// The values, two in each 64-bit number.
-    pub signatures: Signatures,
+    signatures: Signatures,
     /// The number of values of each sketch.
-    pub values: u16,
+    values: u16,
     /// The least number of values in which similar sketches agree.
-    pub least: u32,
+    least: u32,
 }
 
 impl StoredSketches {
@@ -32,7 +155,7 @@ impl StoredSketches {
 
     /// Returns the number of values in which two sketches agree.
     #[inline]
-    pub(super) fn agreeing(&self, a: u32, b: u32) -> u32 {
+    fn agreeing(&self, a: u32, b: u32) -> u32 {
         let same = |x: u64| u32::from(x as u32 == 0) + u32::from(x >> 32 == 0);
         let (a, b) = (self.signatures.get(a), self.signatures.get(b));
         let agreeing: u32 = a.iter().zip(b).map(|(a, b)| same(a ^ b)).sum();
@@ -48,11 +171,11 @@ impl StoredSketches {
 
 /// Bands as keys.
 #[derive(Debug)]
-pub(super) struct ByBands<'a> {
+struct ByBands<'a> {
     /// The sketches that have the keys.
-    pub sketches: &'a StoredSketches,
+    sketches: &'a StoredSketches,
     /// The bands.
-    pub bands: Bands,
+    bands: Bands,
 }
 
 impl Keys for ByBands<'_> {
@@ -77,7 +200,7 @@ impl Keys for ByBands<'_> {
 
 /// The rarest values of each sketch: a bitmap for each sketch, with one bit per value.
 #[derive(Debug)]
-pub(super) struct Rare {
+struct Rare {
     words: usize,
     bits: Vec<u64>,
 }
@@ -87,7 +210,7 @@ impl Rare {
     /// counter selected by a hash counts how often a value occurs at its position. Collisions make
     /// some values seem more frequent than they are, which is harmless: any order is correct as
     /// long as it is the same for all sketches.
-    pub(super) fn new(
+    fn new(
         sketches: &StoredSketches,
         count: usize,
         budget: usize,
@@ -101,7 +224,7 @@ impl Rare {
         // The greatest power of two that is not greater than `size`.
         let shift = u64::BITS - size.ilog2();
         let mut counters = Vec::new();
-        memory::reserve(&mut counters, 1usize << size.ilog2(), DOING)?;
+        memory::reserve(&mut counters, 1usize << size.ilog2(), LOOKING)?;
         counters.resize_with(1 << size.ilog2(), AtomicU32::default);
         let hash =
             |record, place: usize| mix((place as u64) << 32 | u64::from(sketches.value(record, place)));
@@ -120,12 +243,12 @@ impl Rare {
             Ok(())
         })?;
         let words = values.div_ceil(64);
-        let mut bits = memory::filled(0u64, records * words, DOING)?;
+        let mut bits = memory::filled(0u64, records * words, LOOKING)?;
         let mut units: Vec<_> = bits.chunks_mut(RECORDS_A_UNIT * words).zip(units).collect();
         executor::each(executor, &mut units, |(bits, start), stop| {
             stop.check()?;
             let mut order = Vec::new();
-            memory::reserve(&mut order, values, DOING)?;
+            memory::reserve(&mut order, values, LOOKING)?;
             for (record, bits) in (*start..).zip(bits.chunks_exact_mut(words)) {
                 order.clear();
                 order.extend((0..values).map(|place| {
@@ -149,18 +272,18 @@ impl Rare {
     }
 
     /// Returns the number of bytes on the heap.
-    pub(super) fn bytes(&self) -> usize {
+    fn bytes(&self) -> usize {
         memory::bytes(&self.bits)
     }
 }
 
 /// Rare values as keys: a sketch has one key for each position at which its value is rare.
 #[derive(Debug)]
-pub(super) struct ByValues<'a> {
+struct ByValues<'a> {
     /// The sketches that have the keys.
-    pub sketches: &'a StoredSketches,
+    sketches: &'a StoredSketches,
     /// The marks of the rare values.
-    pub rare: &'a Rare,
+    rare: &'a Rare,
 }
 
 impl Keys for ByValues<'_> {
