@@ -43,17 +43,6 @@ macro_rules! sql_functions {
 }
 pub(crate) use sql_functions;
 
-/// Declares one such function.
-macro_rules! sql_function {
-    ($(#[$doc:meta])* $symbol:ident, $info:ident, within $within:ident, $body:expr) => {
-        $crate::pg::server::call::sql_functions! { $(#[$doc])* $symbol, within $within: $body; }
-    };
-    ($(#[$doc:meta])* $symbol:ident, $info:ident, $body:expr) => {
-        $crate::pg::server::call::sql_functions! { $(#[$doc])* $symbol: $body; }
-    };
-}
-pub(crate) use sql_function;
-
 /// How much memory a call may hold, so that no call has no limit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Within {

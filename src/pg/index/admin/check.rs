@@ -20,13 +20,13 @@ use crate::pg::index::storage::order;
 use crate::pg::index::storage::pending::{self, PendingPages};
 use crate::pg::index::storage::segment::Segment;
 use crate::pg::index::storage::sort::place_of_size;
-use crate::pg::server::call::sql_function;
+use crate::pg::server::call::sql_functions;
 use crate::pg::server::error::{Result, or_raise};
 use neardup_core::hash;
 
-sql_function! {
+sql_functions! {
     /// `signature_index_check(regclass, heapallindexed bool) → void`
-    neardup_signature_index_check, pg_finfo_neardup_signature_index_check, within Maintenance, |call| {
+    neardup_signature_index_check, within Maintenance: |call| {
         let heap = call.need::<bool>(1, "heapallindexed")?;
         on_index(call, pg_sys::AccessShareLock, |opened| {
             refuse_spread(&opened, if heap { "signature_index_check(c.oid, true)" } else { "signature_index_check(c.oid)" }, "count(*)")?;
@@ -36,7 +36,7 @@ sql_function! {
             check(opened, heap)
         })?;
         Ok(pg_sys::Datum::from(0))
-    }
+    };
 }
 
 fn check(opened: UserIndex, heap: bool) -> Result<()> {

@@ -19,13 +19,13 @@ use crate::pg::index::storage::cursor::{MergedCursor, SegmentCursor};
 use crate::pg::index::storage::maintenance::Maintenance;
 use crate::pg::index::storage::pending::{self, PendingPages};
 use crate::pg::index::storage::segment::Segment;
-use crate::pg::server::call::sql_function;
+use crate::pg::server::call::sql_functions;
 use crate::pg::server::error::SqlError;
 use crate::pg::server::set_returning::record;
 
-sql_function! {
+sql_functions! {
     /// `signature_index_merge(regclass) → int`
-    neardup_signature_index_merge, pg_finfo_neardup_signature_index_merge, within Maintenance, |call| {
+    neardup_signature_index_merge, within Maintenance: |call| {
         // SAFETY: reads the state of the server.
         if unsafe { pg_sys::RecoveryInProgress() } {
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_READ_ONLY_SQL_TRANSACTION,
@@ -42,7 +42,7 @@ sql_function! {
             Ok(Directory::read(index).segments.len() as i32)
         })?;
         Ok(call.give(Some(segments)))
-    }
+    };
 }
 
 /// The largest number of signatures that `signature_index_stats` lists.
@@ -95,15 +95,15 @@ fn count(index: OpenIndex, counts: &mut IndexCounts) -> Looked<()> {
     Ok(())
 }
 
-sql_function! {
+sql_functions! {
     /// `signature_index_stats(regclass) → record`
-    neardup_signature_index_stats, pg_finfo_neardup_signature_index_stats, within Maintenance, |call| {
+    neardup_signature_index_stats, within Maintenance: |call| {
         let values = on_index(call, pg_sys::AccessShareLock, |opened| {
             refuse_spread(&opened, "signature_index_stats(c.oid)", "row_to_json(s)")?;
             Ok(describe(opened.index, opened.shows_values()))
         })?;
         record(call, &COLUMNS, values)
-    }
+    };
 }
 
 /// The columns of the result.
@@ -150,9 +150,9 @@ fn describe(index: OpenIndex, shows_values: bool) -> [Option<pg_sys::Datum>; COL
     ]
 }
 
-sql_function! {
+sql_functions! {
     /// `signature_index_fits(regclass, text_ball) → text`
-    neardup_signature_index_fits, pg_finfo_neardup_signature_index_fits, |call| {
+    neardup_signature_index_fits: |call| {
         let ball = call.bytes(1).unwrap_or_default();
         let why = on_index(call, pg_sys::AccessShareLock, |UserIndex { index, .. }| {
             let (_, keys) = ClassKeys::read(index);
@@ -164,5 +164,5 @@ sql_function! {
             Ok(keys.unfit(ball))
         })?;
         Ok(call.give(why))
-    }
+    };
 }

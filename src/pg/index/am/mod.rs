@@ -27,11 +27,11 @@ use pgrx::{PgBox, pg_sys};
 use super::families::class::DISTANCE;
 use super::families::{options, validate};
 use crate::pg::compat;
-use crate::pg::server::call::sql_function;
+use crate::pg::server::call::sql_functions;
 
-sql_function! {
+sql_functions! {
     /// `signature_handler(internal) → index_am_handler`
-    neardup_signature_handler, pg_finfo_neardup_signature_handler, |_call| Ok(pg_sys::Datum::from(routine()))
+    neardup_signature_handler: |_call| Ok(pg_sys::Datum::from(routine()));
 }
 
 /// Returns the properties of the access method and its functions.

@@ -21,7 +21,7 @@ use class::OperatorClass;
 use class_options::declare;
 use pgrx::pg_sys::Datum;
 
-use crate::pg::server::call::{FunctionCall, sql_function};
+use crate::pg::server::call::{FunctionCall, sql_functions};
 
 /// Returns the number of a class. The argument of the call is ignored.
 fn number(call: FunctionCall, class: OperatorClass) -> Datum {
@@ -30,32 +30,32 @@ fn number(call: FunctionCall, class: OperatorClass) -> Datum {
 
 /// Declares support functions of classes.
 macro_rules! support_functions {
-    ($($symbol:ident $info:ident $what:path, $class:ident;)*) => {$(
-        sql_function! {
+    ($($symbol:ident $what:path, $class:ident;)*) => {
+        sql_functions! {$(
             /// A support function of an operator class: says which class it is, or declares its
             /// options.
-            $symbol, $info, within Arguments, |call| Ok($what(call, OperatorClass::$class))
-        }
-    )*};
+            $symbol, within Arguments: |call| Ok($what(call, OperatorClass::$class));
+        )*}
+    };
 }
 
 support_functions! {
-    neardup_signature_class_bigint pg_finfo_neardup_signature_class_bigint number, Bigint;
-    neardup_signature_class_uuid pg_finfo_neardup_signature_class_uuid number, Uuid;
-    neardup_signature_class_minhash pg_finfo_neardup_signature_class_minhash number, Minhash;
-    neardup_signature_class_simhash pg_finfo_neardup_signature_class_simhash number, Simhash;
-    neardup_signature_class_text_set pg_finfo_neardup_signature_class_text_set number, TextSet;
-    neardup_signature_class_array_set pg_finfo_neardup_signature_class_array_set number, ArraySet;
-    neardup_signature_class_tsvector_set pg_finfo_neardup_signature_class_tsvector_set number, VectorSet;
-    neardup_signature_class_ball_set pg_finfo_neardup_signature_class_ball_set number, BallSet;
-    neardup_signature_class_text_runs pg_finfo_neardup_signature_class_text_runs number, TextRuns;
-    neardup_signature_class_text_grams pg_finfo_neardup_signature_class_text_grams number, TextGrams;
-    neardup_signature_class_ball_grams pg_finfo_neardup_signature_class_ball_grams number, BallGrams;
-    neardup_signature_options_minhash pg_finfo_neardup_signature_options_minhash declare, Minhash;
-    neardup_signature_options_simhash pg_finfo_neardup_signature_options_simhash declare, Simhash;
-    neardup_signature_options_set pg_finfo_neardup_signature_options_set declare, TextSet;
-    neardup_signature_options_ball_set pg_finfo_neardup_signature_options_ball_set declare, BallSet;
-    neardup_signature_options_tokens pg_finfo_neardup_signature_options_tokens declare, ArraySet;
-    neardup_signature_options_runs pg_finfo_neardup_signature_options_runs declare, TextRuns;
-    neardup_signature_options_grams pg_finfo_neardup_signature_options_grams declare, TextGrams;
+    neardup_signature_class_bigint number, Bigint;
+    neardup_signature_class_uuid number, Uuid;
+    neardup_signature_class_minhash number, Minhash;
+    neardup_signature_class_simhash number, Simhash;
+    neardup_signature_class_text_set number, TextSet;
+    neardup_signature_class_array_set number, ArraySet;
+    neardup_signature_class_tsvector_set number, VectorSet;
+    neardup_signature_class_ball_set number, BallSet;
+    neardup_signature_class_text_runs number, TextRuns;
+    neardup_signature_class_text_grams number, TextGrams;
+    neardup_signature_class_ball_grams number, BallGrams;
+    neardup_signature_options_minhash declare, Minhash;
+    neardup_signature_options_simhash declare, Simhash;
+    neardup_signature_options_set declare, TextSet;
+    neardup_signature_options_ball_set declare, BallSet;
+    neardup_signature_options_tokens declare, ArraySet;
+    neardup_signature_options_runs declare, TextRuns;
+    neardup_signature_options_grams declare, TextGrams;
 }
