@@ -172,6 +172,8 @@ pub mod features;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod hash;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
+pub mod incremental;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod joins;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod leb128;
@@ -179,6 +181,8 @@ pub mod leb128;
 pub mod memory;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod methods;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
+pub mod parts;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod passages;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
@@ -191,6 +195,10 @@ pub mod resources;
 pub mod row_set;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod runs;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
+pub mod search;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
+pub mod set_index;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod simd;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]

@@ -21,7 +21,7 @@ const ENGINES: &[Engine] = &[
         what: "postings of its own",
         places: &[
             "core/src/joins/keys.rs",
-            "core/src/joins/parts/engine.rs",
+            "core/src/parts/engine.rs",
             "core/src/joins/sets/",
             "core/src/joins/sketches/recall.rs",
         ],
@@ -31,7 +31,7 @@ const ENGINES: &[Engine] = &[
         what: "lists of its own",
         places: &[
             "core/src/joins/nearest/lists.rs",
-            "core/src/joins/parts/engine.rs",
+            "core/src/parts/engine.rs",
             "core/src/joins/sentences/signature_lists.rs",
             "core/src/joins/sets/",
         ],
@@ -39,7 +39,7 @@ const ENGINES: &[Engine] = &[
     Engine {
         has: "struct …Segment",
         what: "stored lists of its own",
-        places: &["core/src/joins/edit/segments/", "core/src/joins/incremental/segment.rs"],
+        places: &["core/src/joins/edit/segments/", "core/src/incremental/segment.rs"],
     },
     Engine {
         has: "struct …Index",
@@ -47,7 +47,7 @@ const ENGINES: &[Engine] = &[
         places: &[
             "core/src/joins/edit/segments/index.rs",
             "core/src/joins/nearest/index.rs",
-            "core/src/joins/parts/engine.rs",
+            "core/src/parts/engine.rs",
         ],
     },
     Engine {

@@ -39,16 +39,12 @@ fn function(line: &str) -> Option<&str> {
 
 /// An idea, what its definition reads like, and the file that has it.
 const IDEAS: [(&str, &str, &str); 8] = [
-    ("the order of tokens", "struct TokenOrder", "core/src/joins/set_index/token_order.rs"),
-    (
-        "counts of tokens that forget the rarest",
-        "struct TokenCounts",
-        "core/src/joins/set_index/token_counts.rs",
-    ),
-    ("the bitmap of a set", "fn of_hashes(hashes: impl Iterator", "core/src/joins/set_index/bitmap.rs"),
-    ("the width of a bitmap", "struct Width", "core/src/joins/set_index/bitmap.rs"),
-    ("a bound kept for each size of a set", "struct BySize", "core/src/joins/set_index/by_size.rs"),
-    ("the codec of posting lists", "struct Decoder", "core/src/joins/set_index/rice.rs"),
+    ("the order of tokens", "struct TokenOrder", "core/src/set_index/token_order.rs"),
+    ("counts of tokens that forget the rarest", "struct TokenCounts", "core/src/set_index/token_counts.rs"),
+    ("the bitmap of a set", "fn of_hashes(hashes: impl Iterator", "core/src/set_index/bitmap.rs"),
+    ("the width of a bitmap", "struct Width", "core/src/set_index/bitmap.rs"),
+    ("a bound kept for each size of a set", "struct BySize", "core/src/set_index/by_size.rs"),
+    ("the codec of posting lists", "struct Decoder", "core/src/set_index/rice.rs"),
     ("LEB128", "& 0x7f", "core/src/leb128.rs"),
     ("the hash of an element", "Self::Number(number) => hash::mix(number)", "core/src/features/tokens.rs"),
 ];

@@ -14,23 +14,23 @@ use crate::storage::sort::{Groups, Sorted, both_long, order_by_key};
 /// The number of records between two checks for interrupts.
 const CHECK_EVERY: usize = 1 << 12;
 
-pub(super) const OFFERS: u64 = 1;
-pub(super) const LOOKS: u64 = 2;
-pub(super) const LIMITED: u64 = 4;
+pub(crate) const OFFERS: u64 = 1;
+pub(crate) const LOOKS: u64 = 2;
+pub(crate) const LIMITED: u64 = 4;
 /// The bits of a key that are its role and no part of its hash.
-pub(super) const ROLES: u64 = OFFERS | LOOKS | LIMITED;
+pub(crate) const ROLES: u64 = OFFERS | LOOKS | LIMITED;
 /// Set among the keys of a join if the record is of the second side. This bit of hashes does not
 /// count in a join.
 const SECOND: u64 = 8;
 
 /// A key of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Key(pub(super) u64);
+pub struct Key(pub(crate) u64);
 
 /// An entry of a join: a key of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Zeroable, Pod)]
 #[repr(C)]
-pub(super) struct KeyPosting {
+pub(crate) struct KeyPosting {
     /// The hash with its role, and the side of the record.
     key: u64,
     record: u64,
@@ -60,29 +60,29 @@ impl Key {
     }
 
     /// Returns the key without its role.
-    pub(super) fn hash(self) -> u64 {
+    pub(crate) fn hash(self) -> u64 {
         self.0 & !ROLES
     }
 
     /// Returns the entry of a record that has the key.
-    pub(super) fn posting(self, record: u64, is_second: bool) -> KeyPosting {
+    pub(crate) fn posting(self, record: u64, is_second: bool) -> KeyPosting {
         KeyPosting { key: self.0 & !SECOND | if is_second { SECOND } else { 0 }, record }
     }
 }
 
 impl KeyPosting {
     /// Returns the number of the record.
-    pub(super) fn record(&self) -> u64 {
+    pub(crate) fn record(&self) -> u64 {
         self.record
     }
 
     /// Returns the hash of the key.
-    pub(super) fn hash(&self) -> u64 {
+    pub(crate) fn hash(&self) -> u64 {
         self.key & !(ROLES | SECOND)
     }
 
     /// Reports whether the record offers the key.
-    pub(super) fn is_offered(&self) -> bool {
+    pub(crate) fn is_offered(&self) -> bool {
         self.key & OFFERS != 0
     }
 }
@@ -90,7 +90,7 @@ impl KeyPosting {
 /// Returns the keys of a record, given their hashes and weights from the most frequent one on. The
 /// record offers all of them, and looks up all but the most frequent ones, whose weights sum to
 /// less than the `needed` weight that two records have to share.
-pub(super) fn weighted_keys(
+pub(crate) fn weighted_keys(
     weighted: impl Iterator<Item = (u64, u32)>,
     needed: f64,
 ) -> impl Iterator<Item = Key> {
@@ -105,7 +105,7 @@ pub(super) fn weighted_keys(
 /// Calls `each` with the entries of each two records that share a key, the lesser record first,
 /// once for each key that they share. Records of the second side meet only those of the first,
 /// which meet each other if `within`. Limited keys that more than `most` records have do not count.
-pub(super) fn for_each_meeting(
+pub(crate) fn for_each_meeting(
     postings: Sorted<KeyPosting>,
     within: bool,
     most: u64,

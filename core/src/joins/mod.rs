@@ -19,15 +19,11 @@
 mod candidates;
 pub mod codes;
 pub mod edit;
-pub mod incremental;
 pub mod keys;
 pub mod nearest;
 pub mod pairs;
-pub mod parts;
 pub mod runs;
-pub mod search;
 pub mod sentences;
-pub mod set_index;
 pub mod sets;
 pub mod sketches;
 pub mod stored;

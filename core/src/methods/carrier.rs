@@ -1,5 +1,5 @@
 //! The description by which a method is made in parts, on any number of machines
-//! ([`crate::joins::parts`]): what is carried of each document in its place, how documents that may
+//! ([`crate::parts`]): what is carried of each document in its place, how documents that may
 //! be similar meet, and how two of them are compared.
 //!
 //! The carried bytes of two documents decide alone whether the documents are a pair, and with which

@@ -1,4 +1,4 @@
-//! An index in memory for exact search, made of the parts of `neardup_core::joins::search` as the one on
+//! An index in memory for exact search, made of the parts of `neardup_core::search` as the one on
 //! disk is, and naive comparison of all pairs: whatever the measure, the way of cutting, the
 //! thresholds, the order of tokens and the collisions of keys, both give the same rows and the same
 //! similarities.
@@ -10,16 +10,16 @@ use neardup_core::features::origin::Origin;
 use neardup_core::features::tokens::Document;
 use neardup_core::features::{FeatureSpec, Tokenizer};
 use neardup_core::hash::mix;
-use neardup_core::joins::search::ball::{SetBall, SetParameters};
-use neardup_core::joins::search::keys::{KeyScratch, bitmap, class_of, keys_of, prefix_classes, prefix_keys};
-use neardup_core::joins::search::verifier::Verifier;
+use neardup_core::search::ball::{SetBall, SetParameters};
+use neardup_core::search::keys::{KeyScratch, bitmap, class_of, keys_of, prefix_classes, prefix_keys};
+use neardup_core::search::verifier::Verifier;
 
 use neardup_core::executor::Stop;
-use neardup_core::joins::search::prefix::{SearchReach, SetSpec};
-use neardup_core::joins::search::sample::TokenSample;
-use neardup_core::joins::set_index::rice::{self, Decoder, Until};
-use neardup_core::joins::set_index::token_order::TokenOrder;
 use neardup_core::methods::pair::TwoTexts;
+use neardup_core::search::prefix::{SearchReach, SetSpec};
+use neardup_core::search::sample::TokenSample;
+use neardup_core::set_index::rice::{self, Decoder, Until};
+use neardup_core::set_index::token_order::TokenOrder;
 use neardup_core::verify::measure::Measure;
 use neardup_core::verify::predicate::Predicate;
 use proptest::prelude::*;

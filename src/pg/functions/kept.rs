@@ -10,10 +10,10 @@ use neardup_core::error::Error;
 use neardup_core::features::normalization::Normalization;
 use neardup_core::features::origin::Origin;
 use neardup_core::features::tokens::Document;
-use neardup_core::joins::search::ball::{SetBall, SetParameters};
-use neardup_core::joins::search::edit_ball::{EditBall, EditVerifier};
-use neardup_core::joins::search::verifier::Verifier;
 use neardup_core::memory;
+use neardup_core::search::ball::{SetBall, SetParameters};
+use neardup_core::search::edit_ball::{EditBall, EditVerifier};
+use neardup_core::search::verifier::Verifier;
 
 /// An argument's bytes, and what was made of them.
 struct KeptArgument<K> {

@@ -19,8 +19,8 @@ use crate::pg::server::{checks, encoding};
 use neardup_core::error::Result as CoreResult;
 use neardup_core::executor::Stop;
 use neardup_core::features::tokens::Document;
-use neardup_core::joins::search::ball::SetBall;
-use neardup_core::joins::search::edit_ball::{EditBall, characters};
+use neardup_core::search::ball::SetBall;
+use neardup_core::search::edit_ball::{EditBall, characters};
 use neardup_core::sketches::balls::{MinhashBall, SimhashBall};
 use neardup_core::sketches::wire::{Minhash, Simhash};
 

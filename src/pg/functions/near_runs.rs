@@ -13,9 +13,9 @@ use crate::pg::server::executor::{compute, compute_with};
 use crate::pg::server::normalization::normalized;
 use crate::pg::server::values;
 use neardup_core::features::normalization::Normalization;
-use neardup_core::joins::search::runs::query::{RunQuery, check_min_run};
-use neardup_core::joins::search::runs::verifier::RunVerifier;
 use neardup_core::memory;
+use neardup_core::search::runs::query::{RunQuery, check_min_run};
+use neardup_core::search::runs::verifier::RunVerifier;
 use neardup_core::text::packed::StoredText;
 
 /// The default of the least run, in tokens. It is also that of an index.

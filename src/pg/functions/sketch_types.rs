@@ -18,10 +18,10 @@ use crate::pg::server::values;
 use neardup_core::error::{Error, Result as CoreResult};
 use neardup_core::executor::Stop;
 use neardup_core::features::normalization::Normalization;
-use neardup_core::joins::search::ball::{self, SetBall};
-use neardup_core::joins::search::edit_ball::EditBall;
-use neardup_core::joins::search::runs::query::{self, RunQuery};
 use neardup_core::memory;
+use neardup_core::search::ball::{self, SetBall};
+use neardup_core::search::edit_ball::EditBall;
+use neardup_core::search::runs::query::{self, RunQuery};
 use neardup_core::sketches::balls::{MinhashBall, SimhashBall};
 use neardup_core::sketches::wire::{Minhash, Simhash};
 

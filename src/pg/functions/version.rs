@@ -11,7 +11,7 @@ use crate::pg::query::as_user::Extension;
 use crate::pg::server::call::sql_functions;
 use crate::pg::server::set_returning::record;
 use crate::pg::server::version::{LIBRARY, compare, mismatch};
-use neardup_core::joins::incremental::digest::OUTLINE_VERSION;
+use neardup_core::incremental::digest::OUTLINE_VERSION;
 use neardup_core::simd::sketch_loops::kernels;
 use neardup_core::sketches::wire;
 use neardup_core::{hash, text};

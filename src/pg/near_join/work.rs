@@ -15,13 +15,13 @@ use neardup_core::allowance::Allowance;
 use neardup_core::features::normalization::Normalization;
 use neardup_core::joins::Algorithm;
 use neardup_core::joins::pairs::Pairs;
-use neardup_core::joins::search::ball::SetBall;
 use neardup_core::methods::Method;
 use neardup_core::methods::documents::Quiet;
 use neardup_core::methods::reading::Reading;
 use neardup_core::methods::sets::Sets;
 use neardup_core::resources::Resources;
 use neardup_core::row_set::RowSet;
+use neardup_core::search::ball::SetBall;
 use neardup_core::storage::blobs::Blobs;
 use neardup_core::verify::predicate::Predicate;
 

@@ -3,8 +3,8 @@
 
 use super::error::{Result, SqlError};
 use neardup_core::features::FeatureSpec;
-use neardup_core::joins::search::ball::SetBall;
-use neardup_core::joins::search::edit_ball::EditBall;
+use neardup_core::search::ball::SetBall;
+use neardup_core::search::edit_ball::EditBall;
 use neardup_core::sketches::{minhash, simhash};
 
 const GROUPS: &str =

@@ -1,6 +1,6 @@
 //! The parity bitmaps of records in memory, and the comparison of one bitmap with many.
 //!
-//! [`crate::joins::set_index::bitmap`] explains parity bitmaps. The bitmaps here are never stored,
+//! [`crate::set_index::bitmap`] explains parity bitmaps. The bitmaps here are never stored,
 //! so a token's number can select the bit that the token flips.
 
 use std::ops::Range;

@@ -10,8 +10,8 @@ use std::ops::RangeInclusive;
 
 use crate::error::Result;
 use crate::features::sets::records::SizeRuns;
-use crate::joins::set_index::bitmap::Width;
 use crate::memory;
+use crate::set_index::bitmap::Width;
 use crate::verify::predicate::Predicate;
 
 /// The side of the pair that a set is on. It matters for measures with a direction.

@@ -12,13 +12,6 @@ use crate::features::tokens::{Document, FeatureSpec, Tokenizer};
 use crate::hash::mix;
 use crate::joins::Algorithm;
 use crate::joins::keys::Key;
-use crate::joins::parts::filtered_keys;
-use crate::joins::parts::groups::groups;
-use crate::joins::parts::keys::{self, KeyPart};
-use crate::joins::parts::part::Part;
-use crate::joins::parts::ranks::{self, TokenRanks};
-use crate::joins::parts::rows::Shared;
-use crate::joins::set_index::token_counts::TokenCounts;
 use crate::joins::sets::bounds::Bounds;
 use crate::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
 use crate::joins::sketches::rule::Rule;
@@ -37,6 +30,13 @@ use crate::parameters::{
     Banding, EditPredicate, Predicate, RunShare, SentenceParameters, StopRules, TlcsParameters,
     TlcsThresholds,
 };
+use crate::parts::filtered_keys;
+use crate::parts::groups::groups;
+use crate::parts::keys::{self, KeyPart};
+use crate::parts::part::Part;
+use crate::parts::ranks::{self, TokenRanks};
+use crate::parts::rows::Shared;
+use crate::set_index::token_counts::TokenCounts;
 use crate::storage::files::MemoryFiles;
 
 mod candidates;

@@ -12,11 +12,11 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::compute;
 use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::values;
-use neardup_core::joins::parts::groups::{RowGroups, check_parts, groups};
-use neardup_core::joins::parts::ranks::TokenRanks;
-use neardup_core::joins::parts::{filtered_keys, keys};
 use neardup_core::joins::sets::bounds::Bounds;
 use neardup_core::methods::carrier::{LeftOut, Meeting, carried, content};
+use neardup_core::parts::groups::{RowGroups, check_parts, groups};
+use neardup_core::parts::ranks::TokenRanks;
+use neardup_core::parts::{filtered_keys, keys};
 
 /// Returns what is carried of the document in argument 0, whose site is in argument 1.
 fn carry(call: FunctionCall, kind: ColumnContent) -> Result<Datum> {

@@ -2,7 +2,7 @@
 //!
 //! The rows of parts also come in pieces, for `near_duplicates_into` on tables that sessions share:
 //! an aggregate that makes the rows of many documents, and an aggregate that joins the pieces of a
-//! part (core/src/joins/parts/packed.rs). Any user may call these functions with any arguments.
+//! part (core/src/parts/packed.rs). Any user may call these functions with any arguments.
 
 use std::rc::Rc;
 
@@ -20,13 +20,13 @@ use crate::pg::server::{aggregate, settings};
 use neardup_core::allowance::Allowance;
 use neardup_core::error::Error;
 use neardup_core::executor::Executor;
-use neardup_core::joins::parts::groups::RowGroups;
-use neardup_core::joins::parts::keys::KeyPart;
-use neardup_core::joins::parts::packed::{PackedRow, Packer, for_each_row};
-use neardup_core::joins::parts::part::Part;
-use neardup_core::joins::parts::rows::Shared;
 use neardup_core::memory;
 use neardup_core::methods::carrier::Meeting;
+use neardup_core::parts::groups::RowGroups;
+use neardup_core::parts::keys::KeyPart;
+use neardup_core::parts::packed::{PackedRow, Packer, for_each_row};
+use neardup_core::parts::part::Part;
+use neardup_core::parts::rows::Shared;
 
 /// The state of `neardup_part_join`.
 pub(super) struct PartJoinState {

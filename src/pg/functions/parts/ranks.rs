@@ -14,10 +14,10 @@ use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
 use crate::pg::server::values;
 use neardup_core::allowance::Allowance;
-use neardup_core::joins::parts::ranks::{self, TokenPlaces, TokenRanks};
-use neardup_core::joins::set_index::token_counts::TokenCounts;
 use neardup_core::memory;
 use neardup_core::methods::carrier::{Carrier, Meeting, content};
+use neardup_core::parts::ranks::{self, TokenPlaces, TokenRanks};
+use neardup_core::set_index::token_counts::TokenCounts;
 use neardup_core::storage::log::Log;
 
 /// The number of tokens that an order lists.

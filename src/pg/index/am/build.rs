@@ -20,7 +20,7 @@ use crate::pg::index::storage::maintenance::budget;
 use crate::pg::index::storage::order;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::guard::guard;
-use neardup_core::joins::search::sample::TokenSample;
+use neardup_core::search::sample::TokenSample;
 
 /// The phases after the server's own initialisation, which has number 1.
 const SCANNING: i64 = 2;

@@ -11,9 +11,9 @@ use crate::pg::index::pages::buffer::Looked;
 use crate::pg::index::storage::segment::{COLLECTING, Segment};
 use crate::pg::server::error::or_raise;
 use neardup_core::error::Result;
-use neardup_core::joins::search::edit_ball::{EditBall, characters};
-use neardup_core::joins::search::edit_bounds::EditBounds;
 use neardup_core::memory;
+use neardup_core::search::edit_ball::{EditBall, characters};
+use neardup_core::search::edit_bounds::EditBounds;
 use neardup_core::verify::edit::similarity;
 
 /// The number of rows whose common elements are counted at a time.

@@ -13,8 +13,8 @@ use crate::pg::index::storage::segment::COLLECTING;
 use crate::pg::server::error::{Result, or_raise};
 use crate::pg::server::executor::executor_for;
 use neardup_core::executor;
-use neardup_core::joins::search::edit_ball::{EditBall, EditVerifier};
 use neardup_core::memory;
+use neardup_core::search::edit_ball::{EditBall, EditVerifier};
 
 /// How many rows, or bytes of their texts, are compared together.
 const ROWS: usize = 256;

@@ -16,8 +16,8 @@ use crate::pg::index::storage::list_reader::PartReader;
 use crate::pg::index::storage::segment::{COLLECTING, Segment};
 use crate::pg::index::storage::sort::place_of_size;
 use crate::pg::server::error::or_raise;
-use neardup_core::joins::search::grams::{BITS, MOST_ELEMENTS, common, signature, sizes, spaced};
 use neardup_core::memory;
+use neardup_core::search::grams::{BITS, MOST_ELEMENTS, common, signature, sizes, spaced};
 
 /// The largest number of lists that are open at the same time. Each list keeps one page in memory.
 const OPEN: usize = 256;

@@ -10,9 +10,9 @@ use crate::pg::index::pages::buffer::Looked;
 use crate::pg::index::storage::list_reader::{GlancedLists, PartReader};
 use crate::pg::index::storage::segment::{COLLECTING, Segment};
 use crate::pg::server::error::or_raise;
-use neardup_core::joins::search::runs::cover::{QueryAnchors, QueryRuns};
-use neardup_core::joins::search::runs::signature::{Accepted, common_sides, greatest, of_anchor};
 use neardup_core::memory;
+use neardup_core::search::runs::cover::{QueryAnchors, QueryRuns};
+use neardup_core::search::runs::signature::{Accepted, common_sides, greatest, of_anchor};
 
 /// Up to so many rows, reading their texts takes less time than reading more lists.
 const FEW: u64 = 2;

@@ -15,7 +15,7 @@ use crate::pg::index::storage::list_reader::PartReader;
 use crate::pg::index::storage::segment::Segment;
 use crate::pg::server::error::or_raise;
 use neardup_core::error;
-use neardup_core::joins::search::keys::{KeyScratch, bitmap, prefix_classes};
+use neardup_core::search::keys::{KeyScratch, bitmap, prefix_classes};
 
 /// The number of rows whose hits are counted at a time.
 const WINDOW: u32 = 1 << 16;

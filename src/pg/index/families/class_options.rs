@@ -12,7 +12,7 @@ use crate::pg::server::call::FunctionCall;
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::normalization::Normalization;
 use neardup_core::features::origin::Origin;
-use neardup_core::joins::search::ball::{measure_name, measure_number};
+use neardup_core::search::ball::{measure_name, measure_number};
 use neardup_core::sketches::minhash::MOST_PERMUTATIONS;
 use neardup_core::sketches::wire::SketchSource;
 use neardup_core::verify::measure::Measure;

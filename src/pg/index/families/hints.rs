@@ -9,8 +9,8 @@ use crate::pg::server::checks::ball_of_a_document;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::features::normalization::Normalization;
 use neardup_core::features::origin::Origin;
-use neardup_core::joins::search::ball::{SetBall, SetParameters, measure_name};
-use neardup_core::joins::search::edit_ball::EditBall;
+use neardup_core::search::ball::{SetBall, SetParameters, measure_name};
+use neardup_core::search::edit_ball::EditBall;
 use neardup_core::verify::measure::Measure;
 
 /// The hint for balls that no index can find.

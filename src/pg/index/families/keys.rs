@@ -22,7 +22,7 @@ use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::executor_for;
 use neardup_core::executor;
-use neardup_core::joins::search::runs::signature::of_anchor;
+use neardup_core::search::runs::signature::of_anchor;
 use neardup_core::text;
 
 /// The operator class of an index with its options, and the family that works by them.

@@ -1,10 +1,10 @@
 //! The conditions of a query on an index, and what distances are measured to.
 
 use neardup_core::features::normalization::Normalization;
-use neardup_core::joins::search::edit_ball::EditBall;
-use neardup_core::joins::search::grams::edit::Sought;
-use neardup_core::joins::search::prefix::SearchReach;
-use neardup_core::joins::search::runs::cover::QueryAnchors;
+use neardup_core::search::edit_ball::EditBall;
+use neardup_core::search::grams::edit::Sought;
+use neardup_core::search::prefix::SearchReach;
+use neardup_core::search::runs::cover::QueryAnchors;
 use neardup_core::verify::edit;
 
 /// The number of steps from distance 0 to 1. A distance has 16 bits in the key of a scan.

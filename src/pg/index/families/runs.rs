@@ -21,8 +21,8 @@ use neardup_core::features::origin::Origin;
 use neardup_core::features::runs::anchors::Anchors;
 use neardup_core::features::runs::tokens::read_tokens;
 use neardup_core::features::tokens::{Document, Scratch};
-use neardup_core::joins::search::runs::query::{RunQuery, is_of_texts};
-use neardup_core::joins::search::runs::signature::{AnchorSignatures, BITS, of_anchor};
+use neardup_core::search::runs::query::{RunQuery, is_of_texts};
+use neardup_core::search::runs::signature::{AnchorSignatures, BITS, of_anchor};
 use neardup_core::{error, executor, memory};
 
 const DOING: &str = "indexing the runs of a text";

@@ -20,7 +20,7 @@ use neardup_core::executor::{self, Executor, PlainThreads, Stop};
 use neardup_core::features::normalization::Normalization;
 use neardup_core::features::origin::Origin;
 use neardup_core::features::tokens::Document;
-use neardup_core::joins::search::keys::KeyScratch;
+use neardup_core::search::keys::KeyScratch;
 use neardup_core::{error, memory, text};
 
 /// The stored form of a value in an index.

@@ -17,7 +17,7 @@ use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::index::pages::record::Logging;
 use crate::pg::server::error::Result;
 use neardup_core::error;
-use neardup_core::joins::search::sample::TokenSample;
+use neardup_core::search::sample::TokenSample;
 
 impl Maintenance {
     /// Makes a segment from the pending pages. The last pending page is left out unless `all` is

@@ -8,8 +8,8 @@ use super::segment::{COLLECTING, Segment};
 use crate::pg::index::layout::format::Pieces;
 use crate::pg::index::pages::buffer::Looked;
 use neardup_core::error::Error;
-use neardup_core::joins::set_index::rice::{Decoder, Until};
 use neardup_core::memory;
+use neardup_core::set_index::rice::{Decoder, Until};
 use plain::Plain;
 
 pub(crate) use plain::PieceRows;

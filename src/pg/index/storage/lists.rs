@@ -25,9 +25,9 @@
 use super::spool::ByteStore;
 use crate::pg::index::layout::format::{Descriptor, List, Pieces};
 use neardup_core::error::{Error, Result};
-use neardup_core::joins::set_index::rice;
 use neardup_core::leb128;
 use neardup_core::memory;
+use neardup_core::set_index::rice;
 
 const DOING: &str = "writing lists of rows";
 

@@ -8,8 +8,8 @@ use crate::pg::index::layout::format::{CONTENTS, Meta, NONE, PageKind, Tail};
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::index::pages::record::Logging;
 use crate::pg::server::error::or_raise;
-use neardup_core::joins::set_index::token_order::TokenOrder;
 use neardup_core::memory;
+use neardup_core::set_index::token_order::TokenOrder;
 
 /// The number of orders that a backend keeps in memory: those that it loaded last.
 const KEPT: usize = 4;

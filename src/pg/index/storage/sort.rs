@@ -17,8 +17,8 @@ use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::error::Result;
 use neardup_core::executor::{self, Executor, PlainThreads};
-use neardup_core::joins::search::grams;
 use neardup_core::memory;
+use neardup_core::search::grams;
 use neardup_core::storage::log::Log;
 use neardup_core::storage::sort::Merge;
 

@@ -9,9 +9,9 @@ use crate::pg::server::encoding;
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::BackendExecutor;
 use neardup_core::executor::{self, Executor, Stop};
-use neardup_core::joins::incremental::changed::Changed;
-use neardup_core::joins::incremental::lookup::{Candidates, SegmentLookup, SegmentPartners, together};
-use neardup_core::joins::incremental::segment::BLOCK;
+use neardup_core::incremental::changed::Changed;
+use neardup_core::incremental::lookup::{Candidates, SegmentLookup, SegmentPartners, together};
+use neardup_core::incremental::segment::BLOCK;
 use neardup_core::storage::rows::RaggedText;
 use neardup_core::{hash, memory};
 

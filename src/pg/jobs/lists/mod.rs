@@ -1,5 +1,5 @@
 //! The stored lists of jobs: the outlines of all rows, and the search that uses these outlines
-//! (`joins/incremental`).
+//! (`incremental`).
 //!
 //! A job's table of lists has rows `(kind, segment, part, documents, data, ids)`. One row of kind
 //! `o` holds the order of tokens. Each segment has one row of kind `s`, with its numbers of parts

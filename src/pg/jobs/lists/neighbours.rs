@@ -18,11 +18,11 @@ use crate::pg::server::set_returning::RowStore;
 use neardup_core::executor::{self, Executor};
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::sets::exact::TokenSets;
-use neardup_core::joins::incremental::changed::Changed;
-use neardup_core::joins::incremental::digest::{Digester, Digests};
-use neardup_core::joins::incremental::lookup::SegmentPartners;
-use neardup_core::joins::incremental::matcher::{Matcher, Matches};
-use neardup_core::joins::incremental::segment::ListSegment;
+use neardup_core::incremental::changed::Changed;
+use neardup_core::incremental::digest::{Digester, Digests};
+use neardup_core::incremental::lookup::SegmentPartners;
+use neardup_core::incremental::matcher::{Matcher, Matches};
+use neardup_core::incremental::segment::ListSegment;
 use neardup_core::joins::sets::bounds::Bounds;
 use neardup_core::verify::predicate::Predicate;
 

@@ -11,12 +11,12 @@ use crate::pg::server::set_returning::RowStore;
 use neardup_core::error::Error;
 use neardup_core::executor::{self, Executor};
 use neardup_core::features::FeatureSpec;
-use neardup_core::joins::incremental::digest::{Digester, Digests, OUTLINE_VERSION, OutlineOrder, words};
-use neardup_core::joins::incremental::segment::ListSegment;
-use neardup_core::joins::set_index::token_order::TokenOrder;
+use neardup_core::incremental::digest::{Digester, Digests, OUTLINE_VERSION, OutlineOrder, words};
+use neardup_core::incremental::segment::ListSegment;
 use neardup_core::joins::sets::bounds::Bounds;
 use neardup_core::methods::Update;
 use neardup_core::methods::reading::Reading;
+use neardup_core::set_index::token_order::TokenOrder;
 use neardup_core::verify::predicate::Predicate;
 
 /// Stores the outlines of rows as rows of the table of lists, in segments numbered from `segment`,

@@ -13,8 +13,8 @@ use crate::pg::query::decode::elements;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::values::value;
-use neardup_core::joins::incremental::digest::OutlineOrder;
-use neardup_core::joins::incremental::segment::{BLOCK, MOST_BITS, SegmentDocuments};
+use neardup_core::incremental::digest::OutlineOrder;
+use neardup_core::incremental::segment::{BLOCK, MOST_BITS, SegmentDocuments};
 use neardup_core::memory;
 
 /// The number of columns of the table of lists.

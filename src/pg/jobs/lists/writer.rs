@@ -14,8 +14,8 @@ use crate::pg::server::set_returning::RowStore;
 use crate::pg::server::values::{Strings, text_array};
 use crate::pg::server::{encoding, settings};
 use neardup_core::error::Error;
-use neardup_core::joins::incremental::digest::Digests;
-use neardup_core::joins::incremental::segment::{BLOCK, ListSegment, PART};
+use neardup_core::incremental::digest::Digests;
+use neardup_core::incremental::segment::{BLOCK, ListSegment, PART};
 use neardup_core::memory;
 
 /// Writes segments as rows of `N` columns. The last six columns are those of the table; the columns

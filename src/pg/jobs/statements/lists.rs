@@ -9,7 +9,7 @@ use crate::pg::procedure::rows::supplying;
 use crate::pg::procedure::statement::{int8, on};
 use crate::pg::server::error::Result;
 use crate::pg::server::set_returning::RowStore;
-use neardup_core::joins::incremental::digest::OUTLINE_VERSION;
+use neardup_core::incremental::digest::OUTLINE_VERSION;
 
 /// The columns of the table of lists.
 pub(super) const COLUMNS: &str = "kind, segment, part, documents, data, ids";

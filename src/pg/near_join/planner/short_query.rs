@@ -17,8 +17,8 @@ use crate::pg::server::executor::compute;
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::origin::Origin;
 use neardup_core::features::tokens::{Document, Scratch, for_each_token};
-use neardup_core::joins::search::ball::SetBall;
-use neardup_core::joins::search::runs::query::RunQuery;
+use neardup_core::search::ball::SetBall;
+use neardup_core::search::runs::query::RunQuery;
 use neardup_core::verify::measure::Measure;
 
 thread_local! {

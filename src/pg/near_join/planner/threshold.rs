@@ -17,7 +17,7 @@ use crate::pg::query::ours::symbol;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::guard::guard;
 use crate::pg::server::values;
-use neardup_core::joins::search::edit_ball::{least_of, with_least};
+use neardup_core::search::edit_ball::{least_of, with_least};
 
 /// The functions of the similarity of a value to the middle of a ball.
 const SIMILARITIES: [&[u8]; 3] =

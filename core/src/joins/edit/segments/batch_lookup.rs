@@ -112,7 +112,7 @@ impl PieceIndex {
     }
 
     /// Removes the keys whose hashes no piece has.
-    fn retain(&self, looks: &mut Vec<Look>, stop: &Stop) -> Result<()> {
+    fn keep_known(&self, looks: &mut Vec<Look>, stop: &Stop) -> Result<()> {
         /// How many keys in advance memory is prefetched.
         const AHEAD: usize = 16;
         const CHECK_EVERY: usize = 1 << 16;
@@ -146,7 +146,7 @@ impl PieceIndex {
         const SMALL: u32 = 12;
         let Looks { looks, other, windows, seen, .. } = looks;
         let following = Following::for_shape(self.shape);
-        self.retain(looks, stop)?;
+        self.keep_known(looks, stop)?;
         let bits = radix::telling_bits(self.entries.len() >> SMALL, u32::BITS);
         let from = u32::BITS - bits;
         radix::sort_by_bits(looks, other, from, bits, stop, DOING, |look| u64::from(look.hash))?;

@@ -3,9 +3,9 @@
 use crate::pg::index::families::family::SIGNATURES;
 use crate::pg::index::layout::items::{HeapRow, short};
 use neardup_core::error::Result;
-use neardup_core::joins::search::edit_ball::characters;
-use neardup_core::joins::search::grams::{MOST_ELEMENTS, StoredSize};
 use neardup_core::memory;
+use neardup_core::search::edit_ball::characters;
+use neardup_core::search::grams::{MOST_ELEMENTS, StoredSize};
 use neardup_core::verify::character_counts::CharacterCounts;
 
 /// The number of bytes of a size, and of an element in an item.

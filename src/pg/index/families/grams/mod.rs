@@ -26,15 +26,15 @@ use neardup_core::features::FeatureSpec;
 use neardup_core::features::normalization::Normalization;
 use neardup_core::features::origin::Origin;
 use neardup_core::features::tokens::Document;
-use neardup_core::joins::search::ball::{SetBall, SetParameters, measure_number};
-use neardup_core::joins::search::edit_ball::{EditBall, characters};
-use neardup_core::joins::search::grams::edit::EditDemand;
-use neardup_core::joins::search::grams::edit::Sought;
-use neardup_core::joins::search::grams::{
+use neardup_core::memory;
+use neardup_core::search::ball::{SetBall, SetParameters, measure_number};
+use neardup_core::search::edit_ball::{EditBall, characters};
+use neardup_core::search::grams::edit::EditDemand;
+use neardup_core::search::grams::edit::Sought;
+use neardup_core::search::grams::{
     BITS, Demand, MOST_ELEMENTS, StoredSize, elements_of, group, signature, spaced,
 };
-use neardup_core::joins::search::keys::{KeyScratch, keys_of};
-use neardup_core::memory;
+use neardup_core::search::keys::{KeyScratch, keys_of};
 use neardup_core::verify::measure::Measure;
 
 /// The parameters of an index of grams.

@@ -17,12 +17,12 @@ use neardup_core::executor;
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::origin::Origin;
 use neardup_core::features::tokens::Document;
-use neardup_core::joins::search::ball::{SetParameters, measure_of_number};
-use neardup_core::joins::search::keys::{KeyScratch, bitmap, class_of, keys_of, prefix_keys};
-use neardup_core::joins::search::prefix::{LEAST_CLASS_BITS, MOST_CLASS_BITS, SetSpec, class_bits};
-use neardup_core::joins::search::sample::TokenSample;
-use neardup_core::joins::set_index::token_order::TokenOrder;
 use neardup_core::memory;
+use neardup_core::search::ball::{SetParameters, measure_of_number};
+use neardup_core::search::keys::{KeyScratch, bitmap, class_of, keys_of, prefix_keys};
+use neardup_core::search::prefix::{LEAST_CLASS_BITS, MOST_CLASS_BITS, SetSpec, class_bits};
+use neardup_core::search::sample::TokenSample;
+use neardup_core::set_index::token_order::TokenOrder;
 
 /// The number of bits of a class if the number of rows is not known, and the least number of bits
 /// if the number of rows is known. A table grows, but the number of classes of its index does not.

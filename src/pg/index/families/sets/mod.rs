@@ -29,9 +29,9 @@ use keys::{Settled, number_of};
 use neardup_core::error;
 use neardup_core::features::origin::Origin;
 use neardup_core::features::tokens::Document;
-use neardup_core::joins::search::ball::{SetBall, SetParameters, measure_number};
-use neardup_core::joins::search::edit_ball::{self, EditBall};
-use neardup_core::joins::search::keys::{KeyScratch, bitmap, keys_of, prefix_keys};
+use neardup_core::search::ball::{SetBall, SetParameters, measure_number};
+use neardup_core::search::edit_ball::{self, EditBall};
+use neardup_core::search::keys::{KeyScratch, bitmap, keys_of, prefix_keys};
 use neardup_core::verify::measure::Measure;
 
 /// The assumed number of tokens of an unknown document.

@@ -3,9 +3,9 @@
 
 use crate::error::Result;
 use crate::executor::Stop;
-use crate::joins::set_index::token_counts::TokenCounts;
-use crate::joins::set_index::token_order::TokenOrder;
 use crate::memory;
+use crate::set_index::token_counts::TokenCounts;
+use crate::set_index::token_order::TokenOrder;
 
 const DOING: &str = "looking at a sample";
 

@@ -125,7 +125,7 @@ impl RunVerifier {
 mod tests {
     use super::*;
     use crate::features::origin::Origin;
-    use crate::joins::search::runs::signature::{Accepted, common_sides, of_anchor};
+    use crate::search::runs::signature::{Accepted, common_sides, of_anchor};
     use crate::text::packed::{PackedText, Packing};
     use proptest::prelude::*;
     use std::collections::HashSet;

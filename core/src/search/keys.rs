@@ -10,9 +10,9 @@ use crate::executor::{self, Stop};
 use crate::features::FeatureSpec;
 use crate::features::sets::exact::TokenSets;
 use crate::features::tokens::{Document, Scratch, for_each_token};
-use crate::joins::set_index::bitmap;
-use crate::joins::set_index::token_order::TokenOrder;
 use crate::memory;
+use crate::set_index::bitmap;
+use crate::set_index::token_order::TokenOrder;
 
 const DOING: &str = "taking the keys of tokens";
 
@@ -132,7 +132,7 @@ pub fn bitmap(keys: &[u32], bitmap: &mut [u64]) {
 mod tests {
     use super::*;
     use crate::hash;
-    use crate::joins::search::sample::TokenSample;
+    use crate::search::sample::TokenSample;
     use proptest::prelude::*;
 
     /// Tests the facts that an index and its searches must always agree on: keys, the order of

@@ -14,9 +14,9 @@
 use super::digest::{DOING, Digests};
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor};
-use crate::joins::set_index::rice::{self, Decoder};
 use crate::leb128;
 use crate::memory;
+use crate::set_index::rice::{self, Decoder};
 use crate::storage::rows::Ragged;
 
 /// The number of documents in each block except the last one.

@@ -15,8 +15,8 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::executor::Stop;
-use crate::joins::set_index::token_counts::TokenCounts;
 use crate::memory;
+use crate::set_index::token_counts::TokenCounts;
 use crate::simd::prefetch::prefetch;
 
 /// The name of the value, for error messages.

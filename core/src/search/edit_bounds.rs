@@ -78,7 +78,7 @@ impl EditBounds {
 mod tests {
     use super::*;
     use crate::executor::Stop;
-    use crate::joins::search::edit_ball::EditVerifier;
+    use crate::search::edit_ball::EditVerifier;
     use proptest::prelude::*;
 
     proptest! {

@@ -64,8 +64,8 @@ mod tests {
     use crate::executor::PlainThreads;
     use crate::features::hash_sets::shared;
     use crate::hash::mix;
-    use crate::joins::parts::part::Part;
-    use crate::joins::parts::rows::Shared;
+    use crate::parts::part::Part;
+    use crate::parts::rows::Shared;
     use crate::storage::files::MemoryFiles;
     use crate::verify::measure::Measure;
     use crate::verify::predicate::Predicate;

@@ -22,8 +22,8 @@ use crate::features::origin::Origin;
 use crate::features::runs::anchors::Anchors;
 use crate::features::runs::tokens::read_tokens;
 use crate::features::tokens::{Document, Scratch};
-use crate::joins::search::json::{JsonReader, JsonWriter};
 use crate::memory;
+use crate::search::json::{JsonReader, JsonWriter};
 
 /// The name of the type, for error messages.
 pub const NAME: &str = "text_runs";

@@ -9,9 +9,9 @@ use std::ops::RangeInclusive;
 
 use crate::error::{Error, Result};
 use crate::features::FeatureSpec;
-use crate::joins::set_index::bitmap::Width;
-use crate::joins::set_index::by_size::BySize;
 use crate::joins::sets::bounds::{Bounds, PairSide};
+use crate::set_index::bitmap::Width;
+use crate::set_index::by_size::BySize;
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
 

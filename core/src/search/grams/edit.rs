@@ -203,9 +203,9 @@ mod tests {
     use crate::executor::Stop;
     use crate::features::tokens::Document;
     use crate::features::{FeatureSpec, Tokenizer};
-    use crate::joins::search::edit_ball::characters;
-    use crate::joins::search::grams::{common, elements_of};
-    use crate::joins::search::keys::{KeyScratch, keys_of};
+    use crate::search::edit_ball::characters;
+    use crate::search::grams::{common, elements_of};
+    use crate::search::keys::{KeyScratch, keys_of};
     use proptest::prelude::*;
 
     fn cut(text: &str, q: u32) -> (StoredSize, Vec<u32>) {

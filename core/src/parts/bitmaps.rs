@@ -6,9 +6,9 @@
 //! the same set.
 
 use crate::error::{Error, Result};
-use crate::joins::set_index::bitmap::{self, Width};
 use crate::joins::sets::bounds::Bounds;
 use crate::memory;
+use crate::set_index::bitmap::{self, Width};
 use crate::simd::sketch_loops::Kernels;
 
 /// The name of the value, for error messages.

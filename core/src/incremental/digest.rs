@@ -5,12 +5,12 @@ use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::FeatureSpec;
 use crate::features::tokens::{Document, Scratch, for_each_token};
-use crate::joins::set_index::bitmap::{self, Width};
-use crate::joins::set_index::by_size::BySize;
-use crate::joins::set_index::token_counts::TokenCounts;
-use crate::joins::set_index::token_order::TokenOrder;
 use crate::joins::sets::bounds::Bounds;
 use crate::memory;
+use crate::set_index::bitmap::{self, Width};
+use crate::set_index::by_size::BySize;
+use crate::set_index::token_counts::TokenCounts;
+use crate::set_index::token_order::TokenOrder;
 use crate::storage::rows::Ragged;
 
 pub(crate) const DOING: &str = "outlining documents";
@@ -237,7 +237,7 @@ impl Digester {
 }
 
 /// The greatest number of tokens that are counted to make an order of
-/// [`TokenOrder::MOST`](crate::joins::set_index::token_order::TokenOrder::MOST) tokens.
+/// [`TokenOrder::MOST`](crate::set_index::token_order::TokenOrder::MOST) tokens.
 const COUNTED: usize = 1 << 17;
 
 /// Reports whether the tokens of a row are counted. If there are many rows, every eighth is enough
