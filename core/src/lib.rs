@@ -188,13 +188,13 @@ pub mod passages;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod radix;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
+pub mod repeats;
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod report;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod resources;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod row_set;
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
-pub mod runs;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod search;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]

@@ -111,6 +111,6 @@ fn a_planted_engine_is_found() {
     assert_eq!(found("core/src/joins/new.rs", "pub(super) struct NewPosting {"), 1);
     assert_eq!(found("core/src/joins/new.rs", "struct Postings(Vec<u32>);"), 1);
     assert_eq!(found("core/src/joins/sets/new.rs", "pub struct Posting {"), 0);
-    assert_eq!(found("core/src/runs/new.rs", "struct RunSorter<'f> {"), 1);
-    assert_eq!(found("core/src/runs/new.rs", "struct PostingPlace; fn sort(by: Sorter) {}"), 0);
+    assert_eq!(found("core/src/repeats/new.rs", "struct RunSorter<'f> {"), 1);
+    assert_eq!(found("core/src/repeats/new.rs", "struct PostingPlace; fn sort(by: Sorter) {}"), 0);
 }

@@ -78,7 +78,7 @@ pub trait Method: Debug + Sync {
 
     /// Returns the least length of a run and the tokenizer, if the method compares texts by runs.
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
-    fn runs(&self) -> Option<crate::runs::RunParameters> {
+    fn runs(&self) -> Option<crate::repeats::RunParameters> {
         None
     }
 

@@ -18,7 +18,7 @@ use crate::features::tokens::{Document, Scratch, Tokenizer};
 use crate::joins::pairs::Pairs;
 use crate::joins::runs::{PreparedRuns, RunRule, run_pairs};
 use crate::memory;
-use crate::runs::{RunParameters, Unit};
+use crate::repeats::{RunParameters, Unit};
 use crate::text::html;
 use crate::verify::shared_runs::{RunShare, SharedRun, SharedRuns};
 use crate::verify::shared_windows::SharedWindows;

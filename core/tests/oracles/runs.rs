@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use neardup_core::executor::Stop;
 use neardup_core::features::runs::places::token_places;
 use neardup_core::methods::repeats;
-use neardup_core::runs::cut::{CutText, Cutting};
-use neardup_core::runs::located::RepeatedRun;
-use neardup_core::runs::units::{Cut, PlacedUnit, read_units};
-use neardup_core::runs::{RunParameters, Unit};
+use neardup_core::repeats::cut::{CutText, Cutting};
+use neardup_core::repeats::located::RepeatedRun;
+use neardup_core::repeats::units::{Cut, PlacedUnit, read_units};
+use neardup_core::repeats::{RunParameters, Unit};
 use neardup_core::{Tokenizer, html_text, words};
 use proptest::prelude::*;
 

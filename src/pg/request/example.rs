@@ -8,7 +8,7 @@ use crate::pg::query::relation::Relation;
 use crate::pg::server::error::Result;
 use neardup_core::compare::edit_distance;
 use neardup_core::executor::Stop;
-use neardup_core::runs::RunParameters;
+use neardup_core::repeats::RunParameters;
 
 pub(crate) use crate::pg::query::names::literal;
 

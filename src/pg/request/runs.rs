@@ -12,9 +12,9 @@ use super::tables::{Tables, Treatment};
 use super::tokenizer::{HtmlPages, plain_tokenizer};
 use crate::pg::read::source::DocumentSource;
 use crate::pg::server::error::{Result, SqlError};
-use neardup_core::runs::cut::Cutting;
-use neardup_core::runs::units::Cut;
-use neardup_core::runs::{RunParameters, Unit};
+use neardup_core::repeats::cut::Cutting;
+use neardup_core::repeats::units::Cut;
+use neardup_core::repeats::{RunParameters, Unit};
 
 /// A search for repeated runs.
 #[derive(Debug)]

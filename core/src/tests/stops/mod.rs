@@ -17,9 +17,9 @@ use crate::methods::documents::Quiet;
 use crate::methods::reading::Reading;
 use crate::methods::{passages, repeats};
 use crate::passages::Parameters as PassageParameters;
+use crate::repeats::cut::Cutting;
+use crate::repeats::{RunParameters, Unit};
 use crate::resources::Resources;
-use crate::runs::cut::Cutting;
-use crate::runs::{RunParameters, Unit};
 use crate::storage::files::MemoryFiles;
 use crate::verify::measure::Measure;
 

@@ -32,11 +32,11 @@ use neardup_core::clusters::summary::summaries;
 use neardup_core::executor;
 use neardup_core::methods::account::milliseconds;
 use neardup_core::methods::repeats;
+use neardup_core::repeats::Unit;
 use neardup_core::report::facts::RepeatedTokens;
 use neardup_core::report::numbers::Number;
 use neardup_core::report::pair::ShownDocument;
 use neardup_core::report::{facts::Facts, page::ReportPage};
-use neardup_core::runs::Unit;
 
 sql_functions! {
     /// `duplicates_report(docs, threshold, …)`
