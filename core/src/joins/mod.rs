@@ -6,14 +6,10 @@
 //! * [`stored`]: joins minhash sketches that are already stored, by agreeing values
 //! * [`sentences`]: joins documents that share sentence signatures
 //! * [`codes`]: joins feature codes by common substrings
-//! * [`keys`]: finds the records that share a key, for [`codes`], [`runs`] and parts
+//! * [`keys`]: finds the records that share a key, for [`codes`], [`runs`] and
+//!   [`parts`](crate::parts)
 //! * [`nearest`]: finds the nearest records of each record, without a threshold
 //! * [`runs`]: joins texts by the share of their tokens in common runs
-//! * [`incremental`]: joins few changed sets with digests of many other sets
-//! * [`parts`]: joins sets in separate parts that are independent of each other, on one machine or
-//!   on many
-//! * [`search`]: finds sets by an index of their prefixes
-//! * [`set_index`]: the building blocks of all stored and sent forms of sets
 //! * [`pairs`]: expands pairs of records into pairs of rows, for all of these joins
 
 mod candidates;
