@@ -113,3 +113,38 @@ CREATE INDEX ON balls USING signature (ball);
 INSERT INTO balls VALUES (near('12 Oldwood Street', 0.8)), (near('12 Oldwood Street', 0.8, method => 'edit'));
 CREATE TABLE places (name text, EXCLUDE USING signature (near(name, 0.8, method => 'edit') WITH &&));
 DROP TABLE balls;
+
+-- A condition on one ball and the order of another: what is known of the first says nothing of the order. A row that is found
+-- in two ways, by its grams and for its white space, is one row.
+CREATE TABLE lines (id int PRIMARY KEY, body text);
+INSERT INTO lines SELECT n, 'the harbour of port ellis' || repeat(' ', n % 4) || ' line ' || n % 97 || ' quay ' || n % 13 FROM generate_series(1, 3000) n;
+CREATE INDEX lines_grams ON lines USING signature (body text_gram_ops);
+CREATE INDEX lines_words ON lines USING signature (body text_set_ops (threshold = 0.3));
+CREATE FUNCTION answers(near_one text, near_other text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    answer text;
+BEGIN
+    FOR answer IN EXECUTE format('SELECT concat_ws('' '', count(*), count(DISTINCT id), sum(d), max(d)) FROM
+        (SELECT id, body <-> %s AS d FROM lines WHERE body <@ %s ORDER BY body <-> %1$s LIMIT 700) x', near_other, near_one) LOOP
+        RETURN NEXT answer;
+    END LOOP;
+    EXECUTE format('SELECT count(*) || '' '' || count(DISTINCT id) FROM lines WHERE body <@ %s', near_one) INTO answer;
+    RETURN NEXT answer;
+END $$;
+CREATE FUNCTION equal_answers(near_one text, near_other text) RETURNS bool LANGUAGE plpgsql AS $$
+DECLARE
+    by_index text[];
+BEGIN
+    SET LOCAL enable_seqscan = off;
+    SET LOCAL enable_bitmapscan = off;
+    by_index := ARRAY(SELECT answers(near_one, near_other));
+    SET LOCAL enable_seqscan = on;
+    SET LOCAL enable_indexscan = off;
+    RETURN by_index = ARRAY(SELECT answers(near_one, near_other));
+END $$;
+SELECT equal_answers(one, other) FROM (VALUES
+    ('near(''the harbour of port ellis line 5 quay 5'', 0.3)', 'near(''line 90 quay 12 the port'', 0.3)'),
+    ('near(''the harbour of port ellis line 5 quay 5'', 0.3, tokenizer => ''chars'')', 'near(''ellis line 90 quay 12'', 0.01, tokenizer => ''chars'')'),
+    ('near(''the harbour of port ellis line 5 quay 5'', 0.03, method => ''edit'')', 'near(''ellis line 90 quay 12'', 0.01, method => ''edit'')')) v(one, other);
+DROP TABLE lines;
+DROP FUNCTION answers(text, text), equal_answers(text, text);
