@@ -344,6 +344,7 @@ for table in members ranks routes candidates halves; do
     left_behind "a worker that was killed before $table"
 done
 # Parts in groups: a call that is ended in the middle goes on with those that are not done, and a statement has a deadline.
+: >"$server/said" # of an earlier call
 q -c "CALL near_duplicates_into('docs', 0.8, 'found_id', id_column => 'id', text_column => 'body', parts => 6, at_once => 2, pause => '0.5 ms')" >"$server/said" 2>&1 &
 call=$!
 until grep -qs 'candidates: 4 of 6 parts' "$server/said" || ! kill -0 $call 2>/dev/null; do sleep 0.02; done

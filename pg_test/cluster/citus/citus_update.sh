@@ -66,6 +66,7 @@ expected_in_log='terminated by signal 9|server closed the connection unexpectedl
 coordinator=$server
 for step in 1 3 6 8; do
     night $((60 + step)) docs
+    : >"$server/killed" # of an earlier call
     q -c "CALL near_duplicates_into('docs', 0.6, 'found_docs', id_column => 'id', text_column => 'body', method => 'jaccard', clusters => 'grouped_docs', incremental => true, pause => '0.2 ms')" >"$server/killed" 2>&1 &
     calling=$!
     until grep -qs "step $step, " "$server/killed" || ! kill -0 $calling 2>/dev/null; do sleep 0.05; done

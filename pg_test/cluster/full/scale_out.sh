@@ -178,6 +178,7 @@ for n in 1 2 3; do
 done
 
 # The sessions of a server stop answering in the middle of the call, which is then cancelled: the next call goes on.
+: >"$server/stopped" # of an earlier call
 q -U app -c "CALL $as_app, pause => '0.2 ms')" >"$server/stopped" 2>&1 &
 call=$!
 until grep -qs 'step 2, members' "$server/stopped"; do sleep 0.02; done

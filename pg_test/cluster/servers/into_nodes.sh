@@ -60,6 +60,7 @@ fails() { expect "$1" 1 "$(psql -X -qAt -v VERBOSITY=verbose -c "CALL $into, ret
 fails 'a deadline' 1500ms '08006: a statement on other nodes has not ended within 1500 ms: all nodes answer'
 expect 'the server works on nothing any more' 0 "$(far 2 -c "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND wait_event_type = 'Lock'")"
 # With retries the step is repeated, until the lock is gone.
+: >"$server/said" # of an earlier call
 q -c "CALL $into, node_timeout => '1500ms', retries => 10)" >"$server/said" 2>&1 &
 call=$!
 until grep -qs 'the step is repeated in 1 s (1 of 10), because of an error (08006): a statement' "$server/said" || ! kill -0 $call 2>/dev/null; do sleep 0.05; done
@@ -80,6 +81,7 @@ as_server "${bindir:?}/pg_ctl" -D "${workers[2]}/data" -w stop -m immediate >/de
 seen=$(q -c "CALL $into, retries => 1)" 2>&1) || true
 expect 'a server that is down: repeated once' 1 "$(grep -c 'NOTICE:  near_duplicates_into: the step is repeated' <<<"$seen")"
 expect 'a server that is down: the error' 1 "$(grep -c 'ERROR:  server "3" is not reached' <<<"$seen")"
+: >"$server/said" # of an earlier call
 q -c "CALL $into, retries => 10)" >"$server/said" 2>&1 &
 call=$!
 until grep -qs 'the step is repeated' "$server/said"; do sleep 0.05; done
@@ -89,6 +91,7 @@ expect 'a server that comes back' t "$(grep -q 'pairs in public.found' "$server/
 same 'a server that comes back'
 
 # One that crashes in the middle: what was done before stays.
+: >"$server/said" # of an earlier call
 q -c "CALL $into, resume => false, retries => 10, pause => '0.3 ms')" >"$server/said" 2>&1 &
 call=$!
 until grep -qs 'step 3, ranks' "$server/said"; do sleep 0.02; done
@@ -113,6 +116,7 @@ candidates() {
         far "$n" <<<"SELECT format('SELECT xmin, ctid, l, r FROM %s ORDER BY ctid;', oid::regclass) FROM pg_class WHERE relname ~ '^neardup_[0-9a-f]{12}_candidates\$' \gexec"
     done
 }
+: >"$server/said" # of an earlier call
 q -c "CALL $into, retries => 0, at_once => 6, pause => '0.3 ms')" >"$server/said" 2>&1 &
 call=$!
 until grep -qs 'step 5, candidates: 18 of 48 parts' "$server/said" || ! kill -0 $call 2>/dev/null; do sleep 0.02; done
@@ -122,6 +126,7 @@ before=$(candidates)
 as_server "$bindir/pg_ctl" -D "${workers[1]}/data" -w stop -m immediate >/dev/null
 (server=${workers[1]} server_up)
 # The next call is killed one group later.
+: >"$server/said" # of an earlier call
 q -c "CALL $into, at_once => 6, pause => '0.3 ms')" >"$server/said" 2>&1 &
 call=$!
 until grep -qs 'step 5, candidates: 24 of 48 parts' "$server/said" || ! kill -0 $call 2>/dev/null; do sleep 0.02; done
