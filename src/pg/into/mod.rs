@@ -16,7 +16,7 @@
 //! [`outcome`] makes the tables that the caller named.
 //!
 //! [`session`] keeps why a call ends until the tables of the call are dropped, and [`retry`]
-//! repeats steps that failed because of a node. [`calls`](statements::calls) lists calls and drops
+//! repeats steps that failed because of a node. `statements/calls` lists calls and drops
 //! what they left, [`estimate`] says beforehand what a call takes on each node.
 //!
 //! Work runs as the caller with `pg_catalog` as the only schema of the search path, except for
