@@ -153,7 +153,7 @@ impl Scan {
                 (OrderedPass::All, Some(Target::Sketch(bits))) if keys.class == OperatorClass::Simhash => {
                     near_bits(index, keys, bits, &mut take)?
                 }
-                // What a condition knows of a row is no distance of the order, and rules out nothing.
+                // What a condition knows of a row is no distance of the order.
                 (OrderedPass::All, _) => self.search(&mut |found: FoundRow<'_>| {
                     let key = ordered.key(keys, found.row, found.sketch);
                     or_raise(ordered.push(&mut nearest, key, found.row.tid()));
