@@ -79,6 +79,7 @@ for my $file (map { plain($_) } @ARGV) {
             $named{$target}++ if $file eq "docs/SUMMARY.md";
             $names_table = 1 if $target eq $table && $anchor eq $heading;
             if (!-e $target) { push @broken, "$file:$line: $link: no such file" }
+            elsif ($link eq "#") { push @broken, "$file:$line: $link: leads to its own page" }
             elsif ($anchor ne "" && ($target !~ /\.md$/ || !anchors_of($target)->{$anchor})) {
                 push @broken, "$file:$line: $link: no such heading";
             }
