@@ -124,7 +124,7 @@ CREATE FUNCTION answers(near_one text, near_other text) RETURNS SETOF text LANGU
 DECLARE
     answer text;
 BEGIN
-    FOR answer IN EXECUTE format('SELECT concat_ws('' '', count(*), count(DISTINCT id), sum(d), max(d)) FROM
+    FOR answer IN EXECUTE format('SELECT concat_ws('' '', count(*), count(DISTINCT id), sum(d::numeric), max(d)) FROM
         (SELECT id, body <-> %s AS d FROM lines WHERE body <@ %s ORDER BY body <-> %1$s LIMIT 700) x', near_other, near_one) LOOP
         RETURN NEXT answer;
     END LOOP;
@@ -135,6 +135,7 @@ CREATE FUNCTION equal_answers(near_one text, near_other text) RETURNS bool LANGU
 DECLARE
     by_index text[];
 BEGIN
+    SET LOCAL enable_indexscan = on;
     SET LOCAL enable_seqscan = off;
     SET LOCAL enable_bitmapscan = off;
     by_index := ARRAY(SELECT answers(near_one, near_other));
