@@ -10,11 +10,15 @@
 //!   [`parts`](crate::parts)
 //! * [`nearest`]: finds the nearest records of each record, without a threshold
 //! * [`runs`]: joins texts by the share of their tokens in common runs
+//! * `grouped`: the pairs of all groups of rows, joined one after the other
+//! * `across`: leaves out the pairs of rows of one source
 //! * [`pairs`]: expands pairs of records into pairs of rows, for all of these joins
 
+pub(crate) mod across;
 mod candidates;
 pub mod codes;
 pub mod edit;
+pub(crate) mod grouped;
 pub mod keys;
 pub mod nearest;
 pub mod pairs;

@@ -56,6 +56,19 @@ pub(super) fn equal_records(
     Ok(equal)
 }
 
+/// What pairs of rows are made of.
+#[derive(Debug)]
+pub(crate) struct RecordPairs {
+    pub(crate) join: Box<dyn RecordJoin>,
+    pub(crate) left: Members,
+    /// The rows of the right table, if there are two tables.
+    pub(crate) right: Option<Members>,
+    /// The records whose rows form pairs with each other.
+    pub(crate) equal: Vec<u32>,
+    /// The similarities of their rows, if they are not all 1.
+    pub(crate) similarities: Vec<f64>,
+}
+
 /// The row pairs of a join. In a self-join each pair comes once, with its rows in either order.
 #[derive(Debug)]
 pub struct Pairs {
@@ -133,6 +146,12 @@ impl Pairs {
             left_to_look: Self::LOOKS,
             given: 0,
         }
+    }
+
+    /// Gives up what the pairs are made of, before any of them was taken.
+    pub(crate) fn into_records(self) -> RecordPairs {
+        let Self { join, left, right, equal, similarities, .. } = self;
+        RecordPairs { join, left, right, equal, similarities }
     }
 
     /// Says how similar the rows of the records in `equal` are to each other, in this order.

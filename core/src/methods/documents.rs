@@ -30,9 +30,9 @@ pub trait Documents {
     /// approximate size in bytes. Rows without a text are only counted.
     fn fetch(&mut self, documents: &mut Vec<(u32, SourceDocument)>) -> Result<usize>;
 
-    /// Is called if the packed document of a row of this table cannot be read. Returns the error
-    /// with which the call fails.
-    fn unreadable(&mut self, _row: u32, why: Error) -> Error {
+    /// Is called if the packed document of a row of a table cannot be read. Returns the error with
+    /// which the call fails.
+    fn unreadable(&mut self, _side: Side, _row: u32, why: Error) -> Error {
         why
     }
 
@@ -61,6 +61,30 @@ pub trait Documents {
 
     /// Returns the weights of the left table's rows in the order `order`, if there are weights.
     fn weights(&mut self, order: &[u32]) -> Result<Option<Vec<i64>>>;
+
+    /// Reports whether the rows come in groups, so that only rows of one group are compared.
+    ///
+    /// Then all rows of a group come together, and within a group in the order of their ids. The
+    /// functions above except `unreadable`, `end` and `ids_bytes` are about the current group,
+    /// whose rows are numbered from 0 in each table; after the last group, [`Documents::rows`]
+    /// is about all groups.
+    fn is_grouped(&self) -> bool {
+        false
+    }
+
+    /// Moves on to the next group that has rows in each table, after all rows of the current group
+    /// were read. Returns the numbers that its first rows have in their tables, or `None` after the
+    /// last group.
+    fn next_group(&mut self) -> Result<Option<[u32; 2]>> {
+        Ok(None)
+    }
+
+    /// Returns the number of each row's source once all rows have been read, if only rows of
+    /// different sources are compared. The rows of the right table follow those of the left one. A
+    /// row whose number is `u32::MAX` has no source and is compared with none.
+    fn across(&self) -> Option<&[u32]> {
+        None
+    }
 }
 
 /// A receiver of progress reports from a long call. It is never called while workers run.

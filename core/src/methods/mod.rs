@@ -14,6 +14,7 @@ pub mod edit;
 pub mod estimate;
 pub mod explain;
 pub mod gather;
+mod group;
 pub mod imatch;
 pub mod method;
 pub mod nearest;
@@ -29,5 +30,6 @@ pub mod sketches;
 pub mod spotsigs;
 pub mod stored;
 pub mod tlcs;
+pub mod within;
 
 pub use method::{Grouping, Method, Update};

@@ -32,6 +32,8 @@ pub struct Reading<'a> {
     /// little memory. With large batches, threads wait for each other less often. The data derived
     /// from a batch must not be much larger than the batch.
     pub batch_bytes: usize,
+    /// The number of pairs after which the caller gives up, if it does.
+    pub most_pairs: Option<u64>,
     /// The number of the right table's first row, once that table has been read.
     right_from: Option<u32>,
 }
@@ -60,6 +62,7 @@ impl<'a> Reading<'a> {
             memory: budget,
             account: Account { threads: executor.count() as u64, ..Account::default() },
             batch_bytes: 4 << 20,
+            most_pairs: None,
             right_from: None,
         }
     }
@@ -144,7 +147,7 @@ impl<'a> Reading<'a> {
             let worked = batch(&these);
             let unreadable = these.unreadable.first();
             let held_by_method = match (worked, unreadable) {
-                (Err(_), Some((row, why))) => return Err(source.unreadable(row, why).into()),
+                (Err(_), Some((row, why))) => return Err(source.unreadable(side, row, why).into()),
                 (worked, _) => worked?,
             };
             fetched?;
@@ -162,6 +165,45 @@ impl<'a> Reading<'a> {
         self.account.documents += rows as u64;
         self.account.skipped_null += (rows - read) as u64;
         Ok(())
+    }
+
+    /// Returns the source of the documents, for one that comes in groups.
+    pub(super) fn documents(&mut self) -> &mut dyn Documents {
+        self.documents
+    }
+
+    /// Returns the source of the documents and the receiver of progress reports.
+    pub(super) fn parts(&mut self) -> (&mut dyn Documents, &mut dyn Progress) {
+        (self.documents, self.progress)
+    }
+
+    /// Reports whether there are two tables.
+    pub(super) fn has_right(&self) -> bool {
+        self.documents.has_right()
+    }
+
+    /// Returns the number of rows of the only or left table.
+    pub(super) fn left_rows(&self) -> u32 {
+        // Rows are numbered with 32 bits.
+        self.documents.rows(Side::Left) as u32
+    }
+
+    /// Ends the reading of both tables, after the last group.
+    pub(super) fn end_groups(&mut self) -> Result<()> {
+        let sides = if self.has_right() { &[Side::Left, Side::Right][..] } else { &[Side::Left] };
+        sides.iter().try_for_each(|&side| self.documents.end(side, self.executor))?;
+        self.right_from = self.has_right().then(|| self.left_rows());
+        Ok(())
+    }
+
+    /// Reports whether only the rows of one group are compared.
+    pub fn is_grouped(&self) -> bool {
+        self.documents.is_grouped()
+    }
+
+    /// Returns the number of each row's source, if only rows of different sources are compared.
+    pub(super) fn across(&self) -> Option<&[u32]> {
+        self.documents.across()
     }
 
     /// Records that the method compares long parts of texts, so the words of each document have to

@@ -116,6 +116,12 @@ impl ShortTexts {
         all >= MANY && self.median_words().is_some_and(|median| median < LONG as u64)
     }
 
+    /// Adds the numbers of other documents of the same method.
+    pub(super) fn add_all(&mut self, others: &Self) {
+        self.parts = others.parts.or(self.parts);
+        self.documents.iter_mut().zip(&others.documents).for_each(|(all, more)| *all += more);
+    }
+
     pub(super) fn add(&mut self, counted: &WordCounts) {
         for (documents, counted) in self.documents.iter_mut().zip(&counted.0) {
             *documents += counted.load(Ordering::Relaxed);

@@ -37,6 +37,13 @@ impl Sites {
         Ok(self.numbers.len() > known)
     }
 
+    /// Makes sites of the numbers of rows. No more rows are added.
+    pub(super) fn of_numbers(numbers: &[u32]) -> Result<Self> {
+        let mut of = Vec::new();
+        memory::extend(&mut of, numbers, "keeping sites")?;
+        Ok(Self { of, ..Self::default() })
+    }
+
     /// Gives each row the number that `numbers` has for its own: sites that are written in
     /// different ways may be the same. No more rows are added.
     pub fn unite(&mut self, numbers: &[u32]) {

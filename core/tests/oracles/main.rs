@@ -25,3 +25,4 @@ mod stored;
 mod techniques;
 mod thresholds;
 mod tlcs;
+mod within;

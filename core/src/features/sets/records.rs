@@ -154,6 +154,36 @@ impl Members {
         &self.rows[self.starts[record] as usize..self.starts[record + 1] as usize]
     }
 
+    /// Adds the members of further records, whose row numbers differ by `from`, modulo 2³².
+    pub(crate) fn append(&mut self, others: &Self, from: u32) -> Result<()> {
+        const DOING: &str = "adding records of a group";
+        let before = self.rows.len() as u32;
+        memory::reserve(&mut self.starts, others.starts.len() + 1, DOING)?;
+        memory::append(&mut self.rows, others.rows.iter().map(|row| row.wrapping_add(from)), DOING)?;
+        if self.starts.is_empty() {
+            self.starts.push(0);
+        }
+        self.starts.extend(others.starts.iter().skip(1).map(|end| before + end));
+        Ok(())
+    }
+
+    /// Adds a record.
+    pub(crate) fn push(&mut self, rows: &[u32]) -> Result<()> {
+        const DOING: &str = "adding a record";
+        memory::reserve(&mut self.starts, 2, DOING)?;
+        memory::extend(&mut self.rows, rows, DOING)?;
+        if self.starts.is_empty() {
+            self.starts.push(0);
+        }
+        self.starts.push(self.rows.len() as u32);
+        Ok(())
+    }
+
+    /// Numbers all rows from `from` on.
+    pub(crate) fn shift(&mut self, from: u32) {
+        self.rows.iter_mut().for_each(|row| *row += from);
+    }
+
     /// Orders the rows of each record by their keys.
     pub fn sort_each(&mut self, keys: &[u64], stop: &Stop) -> Result<()> {
         for ends in self.starts.windows(2) {

@@ -28,6 +28,16 @@ pub struct FrequentWindows {
     pub documents: u64,
 }
 
+impl FrequentWindows {
+    /// Adds the windows of other documents.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.windows += other.windows;
+        self.tokens = other.tokens;
+        self.most = other.most;
+        self.documents += other.documents;
+    }
+}
+
 impl std::fmt::Display for FrequentWindows {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { windows, tokens, most, documents } = self;

@@ -1,0 +1,217 @@
+//! The records and the pairs of records of all groups of rows, which were joined one group after
+//! the other. Together they are one join, whose pairs are kept in memory or in a temporary file.
+
+use bytemuck::{Pod, Zeroable};
+
+use super::pairs::{Pairs, RecordPairs};
+use super::{Counts, RecordJoin, RecordPair};
+use crate::error::{Error, Result};
+use crate::executor::Executor;
+use crate::features::sets::records::Members;
+use crate::memory;
+use crate::storage::files::TempFiles;
+use crate::storage::log::Log;
+
+const DOING: &str = "joining the groups of rows";
+
+/// A pair of records as it is kept.
+#[derive(Debug, Clone, Copy, Zeroable, Pod)]
+#[repr(C)]
+struct LoggedPair {
+    left: u32,
+    right: u32,
+    similarity: f64,
+}
+
+/// What is found in a group that is small enough to be held.
+#[derive(Debug)]
+pub(crate) struct GroupFound {
+    left: Members,
+    right: Option<Members>,
+    equal: Vec<u32>,
+    similarities: Vec<f64>,
+    pairs: Vec<RecordPair>,
+    counts: Counts,
+}
+
+impl GroupFound {
+    /// Joins the records of a group. Returns `None` if there are too many pairs to hold.
+    pub(crate) fn new(pairs: Pairs, executor: &dyn Executor) -> Result<Option<Self>> {
+        const MOST: usize = 1 << 14;
+        let RecordPairs { mut join, left, right, equal, similarities } = pairs.into_records();
+        let mut found = Vec::new();
+        while let Some(batch) = join.next_batch(executor)? {
+            if found.len() + batch.len() > MOST {
+                return Ok(None);
+            }
+            memory::extend(&mut found, &batch, DOING)?;
+        }
+        Ok(Some(Self { left, right, equal, similarities, pairs: found, counts: join.counts() }))
+    }
+}
+
+/// The records and the pairs so far.
+#[derive(Debug)]
+pub(crate) struct GroupedPairs {
+    left: Members,
+    right: Option<Members>,
+    equal: Vec<u32>,
+    similarities: Vec<f64>,
+    /// The number of pairs of rows in `equal`.
+    certain: u64,
+    pairs: Log<LoggedPair>,
+    counts: Counts,
+}
+
+impl GroupedPairs {
+    /// Starts without groups. About `budget` bytes of pairs are in memory.
+    pub(crate) fn new(has_right: bool, budget: usize) -> Self {
+        Self {
+            left: Members::default(),
+            right: has_right.then(Members::default),
+            equal: Vec::new(),
+            similarities: Vec::new(),
+            certain: 0,
+            pairs: Log::new(budget),
+            counts: Counts::default(),
+        }
+    }
+
+    /// Returns the number of pairs of rows at least.
+    pub(crate) fn least_pairs(&self) -> u64 {
+        self.certain.saturating_add(self.pairs.len())
+    }
+
+    /// Adds what was found in a group, whose row numbers differ by `offsets` from those of the tables.
+    pub(crate) fn add(&mut self, found: &GroupFound, offsets: [u32; 2], files: &dyn TempFiles) -> Result<()> {
+        let GroupFound { left, right, equal, similarities, pairs, counts } = found;
+        let from = self.add_records(left, right.as_ref(), (equal, similarities), offsets)?;
+        self.add_pairs(pairs, from, files)?;
+        self.counts.add(counts);
+        Ok(())
+    }
+
+    /// Joins the records of a large group, and adds them and their pairs, at most `most` or a few
+    /// more.
+    pub(crate) fn join(
+        &mut self,
+        pairs: Pairs,
+        offsets: [u32; 2],
+        most: Option<u64>,
+        (files, executor): (&dyn TempFiles, &dyn Executor),
+        report: &mut dyn FnMut(f64),
+    ) -> Result<()> {
+        let RecordPairs { mut join, left, right, equal, similarities } = pairs.into_records();
+        let from = self.add_records(&left, right.as_ref(), (&equal, &similarities), offsets)?;
+        drop((left, right, equal, similarities));
+        while most.is_none_or(|most| self.least_pairs() <= most)
+            && let Some(batch) = join.next_batch(executor)?
+        {
+            self.add_pairs(&batch, from, files)?;
+            report(join.progress());
+        }
+        self.counts.add(&join.counts());
+        Ok(())
+    }
+
+    fn add_records(
+        &mut self,
+        left: &Members,
+        right: Option<&Members>,
+        (equal, similarities): (&[u32], &[f64]),
+        offsets: [u32; 2],
+    ) -> Result<[u32; 2]> {
+        let before = [Some(&self.left), self.right.as_ref()].map(|side| side.map_or(0, Members::len));
+        if u32::try_from(before[0] + left.len()).is_err() {
+            return Err(Error::TooMany { what: "different documents", limit: u32::MAX.into() });
+        }
+        let from = before.map(|records| records as u32);
+        for &record in equal {
+            let rows = left.rows(record as usize).len() as u64;
+            self.certain = self.certain.saturating_add(rows * (rows - 1) / 2);
+        }
+        let known = self.equal.len();
+        memory::append(&mut self.equal, equal.iter().map(|record| from[0] + record), DOING)?;
+        // No similarities mean that all are 1.
+        if !similarities.is_empty() && self.similarities.is_empty() {
+            self.similarities = memory::filled(1.0, known, DOING)?;
+        }
+        if !self.similarities.is_empty() || !similarities.is_empty() {
+            let all = (0..equal.len()).map(|n| similarities.get(n).copied().unwrap_or(1.0));
+            memory::append(&mut self.similarities, all, DOING)?;
+        }
+        self.left.append(left, offsets[0])?;
+        if let (Some(all), Some(right)) = (&mut self.right, right) {
+            all.append(right, offsets[1])?;
+        }
+        Ok(from)
+    }
+
+    fn add_pairs(&mut self, pairs: &[RecordPair], from: [u32; 2], files: &dyn TempFiles) -> Result<()> {
+        let of_right = from[usize::from(self.right.is_some())];
+        pairs.iter().try_for_each(|&RecordPair { left, right, similarity }| {
+            let pair = LoggedPair { left: from[0] + left, right: of_right + right, similarity };
+            self.pairs.push(pair, files)
+        })
+    }
+
+    /// Returns the pairs of all groups. The rows of the right table, if there is one, follow the
+    /// `left_rows` of the left table.
+    pub(crate) fn finish(self, left_rows: u32) -> Pairs {
+        let Self { left, mut right, equal, similarities, pairs, counts, .. } = self;
+        if let Some(right) = &mut right {
+            right.shift(left_rows);
+        }
+        let join = LoggedJoin { pairs, next: 0, counts };
+        Pairs::of_records(Box::new(join), left, right, equal).with_similarities(similarities)
+    }
+
+    /// Returns the number of bytes on the heap.
+    pub(crate) fn bytes(&self) -> usize {
+        self.left.bytes()
+            + self.right.as_ref().map_or(0, Members::bytes)
+            + memory::bytes(&self.equal)
+            + memory::bytes(&self.similarities)
+            + self.pairs.bytes()
+    }
+}
+
+/// The pairs of a join that was done before.
+#[derive(Debug)]
+struct LoggedJoin {
+    pairs: Log<LoggedPair>,
+    next: u64,
+    counts: Counts,
+}
+
+impl RecordJoin for LoggedJoin {
+    fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
+        const BATCH: u64 = 1 << 14;
+        executor.check_interrupts()?;
+        let count = (self.pairs.len() - self.next).min(BATCH);
+        if count == 0 {
+            return Ok(None);
+        }
+        let mut logged = Vec::new();
+        self.pairs.append(self.next, count as usize, &mut logged)?;
+        self.next += count;
+        let pairs = logged.iter().map(|pair| RecordPair {
+            left: pair.left,
+            right: pair.right,
+            similarity: pair.similarity,
+        });
+        memory::collect(pairs, DOING).map(Some)
+    }
+
+    fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    fn progress(&self) -> f64 {
+        if self.pairs.len() == 0 { 1.0 } else { self.next as f64 / self.pairs.len() as f64 }
+    }
+
+    fn bytes(&self) -> usize {
+        self.pairs.bytes()
+    }
+}

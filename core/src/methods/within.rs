@@ -1,0 +1,242 @@
+//! Compares only rows of one group, and only rows of different sources: each group is a table of
+//! its own for the method.
+//!
+//! Small groups are held, and each is the work of one thread; the threads work on many of them at
+//! a time. A large group is read and joined by all threads together, like a table without groups.
+//! So nothing is compared across groups, and a method's memory is that of its largest group.
+
+use std::time::Instant;
+
+use super::account::{Account, milliseconds};
+use super::documents::{Documents, Quiet, Side};
+use super::group::{GroupDocuments, HeldGroup};
+use super::method::Method;
+use super::reading::Reading;
+use crate::error::{Error, Result};
+use crate::executor::{self, CallingThread};
+use crate::joins::grouped::{GroupFound, GroupedPairs};
+use crate::joins::pairs::Pairs;
+use crate::memory;
+use crate::resources::Resources;
+use crate::storage::files::NoFiles;
+
+const DOING: &str = "joining the groups of rows";
+
+/// Finds the pairs of a method: those of each group, and of rows of different sources, if the
+/// documents have groups and sources.
+pub fn pairs(method: &dyn Method, reading: &mut Reading<'_>) -> Result<Pairs> {
+    let pairs = if reading.is_grouped() {
+        let has_right = reading.has_right();
+        let found = GroupedPairs::new(has_right, reading.memory / 4);
+        let mut work = PairsOfGroups { method, found };
+        let small = |reading: &mut Reading<'_>| GroupFound::new(method.pairs(reading)?, reading.executor);
+        each_group(reading, &small, &mut work)?;
+        let PairsOfGroups { found, .. } = work;
+        reading.held(found.bytes());
+        found.finish(reading.left_rows())
+    } else {
+        method.pairs(reading)?
+    };
+    let executor = reading.executor;
+    match reading.across() {
+        None => Ok(pairs),
+        Some(numbers) => pairs.across(numbers, executor),
+    }
+}
+
+/// What one thread does with a small group. It returns `None` if too much is found to be held.
+type Small<'w, F> = dyn Fn(&mut Reading<'_>) -> Result<Option<F>> + Sync + 'w;
+
+/// What is done with the groups otherwise.
+trait GroupWork<F> {
+    /// Keeps what was found in a small group. `offsets` are what its row numbers differ by from
+    /// those of the tables.
+    fn keep(&mut self, found: &F, offsets: [u32; 2], reading: &Reading<'_>) -> Result<()>;
+
+    /// Works on a large group, whose first rows have these numbers, with all threads.
+    fn large(&mut self, reading: &mut Reading<'_>, first: [u32; 2]) -> Result<()>;
+
+    /// Reports whether so much was found that the caller gives up.
+    fn is_enough(&self, most: Option<u64>) -> bool;
+
+    /// Returns the number of bytes on the heap.
+    fn bytes(&self) -> usize;
+}
+
+/// Works on all groups.
+fn each_group<F: Send>(
+    reading: &mut Reading<'_>,
+    small: &Small<'_, F>,
+    work: &mut dyn GroupWork<F>,
+) -> Result<()> {
+    let began = Instant::now();
+    // A thread takes some ten times the memory of the documents that it works on.
+    let most = reading.memory / 64 / reading.executor.count();
+    let mut waiting = Waiting::default();
+    while !work.is_enough(reading.most_pairs)
+        && let Some(first) = reading.documents().next_group()?
+    {
+        let (held, rest) = HeldGroup::read(first, reading.documents(), most)?;
+        let (rows, bytes) = (waiting.rows, work.bytes());
+        reading.held(waiting.bytes + held.bytes + bytes);
+        reading.report(|| format!("joining groups, {rows} documents"));
+        waiting.rows += held.rows.iter().sum::<usize>();
+        if let Some(side) = rest {
+            waiting.work(reading, small, work)?;
+            large(reading, work, (&held, Some(side)))?;
+            continue;
+        }
+        waiting.bytes += held.bytes + size_of::<HeldGroup>();
+        memory::push(&mut waiting.groups, held, DOING)?;
+        if waiting.bytes >= reading.memory / 32 {
+            waiting.work(reading, small, work)?;
+        }
+    }
+    waiting.work(reading, small, work)?;
+    reading.end_groups()?;
+    reading.account.documents = reading.rows() as u64;
+    reading.account.phases[0] = milliseconds(began);
+    Ok(())
+}
+
+/// Complete groups that wait for the threads.
+#[derive(Default)]
+struct Waiting {
+    groups: Vec<HeldGroup>,
+    bytes: usize,
+    /// The number of rows that were read so far.
+    rows: usize,
+}
+
+impl Waiting {
+    /// Lets the threads work on the groups.
+    fn work<F: Send>(
+        &mut self,
+        reading: &mut Reading<'_>,
+        small: &Small<'_, F>,
+        work: &mut dyn GroupWork<F>,
+    ) -> Result<()> {
+        let has_right = reading.has_right();
+        let groups = std::mem::take(&mut self.groups);
+        self.bytes = 0;
+        // Groups of few rows are worked on together, so that threads do not wait for each other.
+        const ROWS_A_UNIT: usize = 64;
+        let mut units: Vec<GroupUnit<'_, F>> = Vec::new();
+        let (mut from, mut rows) = (0, 0);
+        for (n, group) in groups.iter().enumerate() {
+            rows += group.rows.iter().sum::<usize>();
+            if rows >= ROWS_A_UNIT || n + 1 == groups.len() {
+                memory::push(&mut units, GroupUnit { todo: &groups[from..=n], found: Vec::new() }, DOING)?;
+                (from, rows) = (n + 1, 0);
+            }
+        }
+        let budget = reading.memory;
+        executor::each(reading.executor, &mut units, |unit, stop| {
+            while let Some((group, rest)) = unit.todo.split_first() {
+                stop.check()?;
+                let found = match group.may_have_pairs(has_right) {
+                    false => FoundInGroup::Nothing,
+                    true => {
+                        let mut documents = GroupDocuments::new(group, has_right, None);
+                        let (mut quiet, executor) = (Quiet, &CallingThread { stop });
+                        let resources = Resources { files: &NoFiles, budget, executor };
+                        let mut reading = Reading::new(&mut documents, &mut quiet, resources);
+                        match small(&mut reading) {
+                            Err(Error::Stopped) => return Err(Error::Stopped),
+                            // All threads together report the error, or have the memory.
+                            Err(_) | Ok(None) => FoundInGroup::TooMuch,
+                            Ok(Some(found)) => FoundInGroup::Found(found, Box::new(reading.account)),
+                        }
+                    }
+                };
+                memory::push(&mut unit.found, found, DOING)?;
+                unit.todo = rest;
+            }
+            Ok(())
+        })?;
+        let found: Vec<_> = units.into_iter().flat_map(|unit| unit.found).collect();
+        for (group, found) in groups.iter().zip(found) {
+            match found {
+                FoundInGroup::Nothing => {
+                    let rows: usize = group.rows.iter().sum();
+                    reading.account.skipped_null += (rows - group.texts()) as u64;
+                }
+                FoundInGroup::Found(found, account) => {
+                    reading.account.add(&account);
+                    work.keep(&found, offsets(group.first, group.rows[0]), reading)?;
+                }
+                FoundInGroup::TooMuch => large(reading, work, (group, None))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Some groups that are still to be worked on, and what was found in the groups before them.
+struct GroupUnit<'g, F> {
+    todo: &'g [HeldGroup],
+    found: Vec<FoundInGroup<F>>,
+}
+
+enum FoundInGroup<F> {
+    /// There can be no pair.
+    Nothing,
+    Found(F, Box<Account>),
+    /// All threads have to work on the group.
+    TooMuch,
+}
+
+/// Lets all threads work on a group.
+fn large<F>(
+    reading: &mut Reading<'_>,
+    work: &mut dyn GroupWork<F>,
+    (held, rest): (&HeldGroup, Option<Side>),
+) -> Result<()> {
+    let has_right = reading.has_right();
+    let Reading { executor, files, most_pairs, .. } = *reading;
+    let budget = reading.memory.saturating_sub(work.bytes()).max(reading.memory / 4);
+    let (source, progress) = reading.parts();
+    let rest: Option<(&mut dyn Documents, Side)> = rest.map(|side| (source, side));
+    let mut documents = GroupDocuments::new(held, has_right, rest);
+    let mut own = Reading::new(&mut documents, progress, Resources { files, budget, executor });
+    own.most_pairs = most_pairs;
+    work.large(&mut own, held.first)?;
+    let account = own.account;
+    reading.account.add(&account);
+    Ok(())
+}
+
+/// Returns what the row numbers of a group differ by from those of the tables, modulo 2³². In the
+/// group, the rows of the right table follow the `left_rows` of the left one.
+fn offsets([left, right]: [u32; 2], left_rows: usize) -> [u32; 2] {
+    [left, right.wrapping_sub(left_rows as u32)]
+}
+
+/// The pairs of all groups.
+struct PairsOfGroups<'m> {
+    method: &'m dyn Method,
+    found: GroupedPairs,
+}
+
+impl GroupWork<GroupFound> for PairsOfGroups<'_> {
+    fn keep(&mut self, found: &GroupFound, offsets: [u32; 2], reading: &Reading<'_>) -> Result<()> {
+        self.found.add(found, offsets, reading.files)
+    }
+
+    fn large(&mut self, reading: &mut Reading<'_>, first: [u32; 2]) -> Result<()> {
+        let pairs = self.method.pairs(reading)?;
+        let (resources, most) = ((reading.files, reading.executor), reading.most_pairs);
+        let offsets = offsets(first, reading.left_rows() as usize);
+        self.found.join(pairs, offsets, most, resources, &mut |share| {
+            reading.report(|| format!("joining a large group, {:.0} %", 100.0 * share));
+        })
+    }
+
+    fn is_enough(&self, most: Option<u64>) -> bool {
+        most.is_some_and(|most| self.found.least_pairs() > most)
+    }
+
+    fn bytes(&self) -> usize {
+        self.found.bytes()
+    }
+}
