@@ -315,7 +315,9 @@ CREATE FUNCTION near_duplicates_plan(
     site_column text DEFAULT NULL,
     sample bigint DEFAULT NULL,
     by_node bool DEFAULT false,
-    parts int DEFAULT NULL
+    parts int DEFAULT NULL,
+    within text DEFAULT NULL,
+    across text DEFAULT NULL
 ) RETURNS TABLE(
     using_method text,
     documents bigint,
@@ -336,5 +338,5 @@ CREATE FUNCTION near_duplicates_plan(
     AS 'MODULE_PATHNAME', 'neardup_near_duplicates_plan'
     LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 2 COST 10000;
 COMMENT ON FUNCTION near_duplicates_plan(
-    regclass, float8, jsonb, text, text, text, text, int, bool, text, bigint, bool, int
+    regclass, float8, jsonb, text, text, text, text, int, bool, text, bigint, bool, int, text, text
 ) IS 'what near_duplicates with the same arguments will take, or near_duplicates_into on each node, estimated from a sample of the documents';

@@ -16,12 +16,14 @@ CREATE FUNCTION near_duplicates(
     shingle int DEFAULT NULL,
     multiset bool DEFAULT NULL,
     max_pairs bigint DEFAULT NULL,
-    site_column text DEFAULT NULL
+    site_column text DEFAULT NULL,
+    within text DEFAULT NULL,
+    across text DEFAULT NULL
 ) RETURNS TABLE(left_id bigint, right_id bigint, similarity float8)
     AS 'MODULE_PATHNAME', 'neardup_near_duplicates'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
 COMMENT ON FUNCTION near_duplicates(
-    regclass, float8, jsonb, text, text, text, text, int, bool, bigint, text
+    regclass, float8, jsonb, text, text, text, text, int, bool, bigint, text, text, text
 ) IS 'all pairs of rows whose texts are at least so similar, for ids that are integers';
 
 CREATE FUNCTION near_duplicates(
@@ -36,12 +38,14 @@ CREATE FUNCTION near_duplicates(
     shingle int DEFAULT NULL,
     multiset bool DEFAULT NULL,
     max_pairs bigint DEFAULT NULL,
-    site_column text DEFAULT NULL
+    site_column text DEFAULT NULL,
+    within text DEFAULT NULL,
+    across text DEFAULT NULL
 ) RETURNS TABLE(left_id anyelement, right_id anyelement, similarity float8)
     AS 'MODULE_PATHNAME', 'neardup_near_duplicates'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
 COMMENT ON FUNCTION near_duplicates(
-    regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text
+    regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, text
 ) IS 'all pairs of rows whose texts are at least so similar, for ids of the given type';
 
 CREATE FUNCTION near_duplicates_between(
@@ -59,12 +63,16 @@ CREATE FUNCTION near_duplicates_between(
     right_id_column text DEFAULT NULL,
     right_text_column text DEFAULT NULL,
     site_column text DEFAULT NULL,
-    right_site_column text DEFAULT NULL
+    right_site_column text DEFAULT NULL,
+    within text DEFAULT NULL,
+    right_within text DEFAULT NULL,
+    across text DEFAULT NULL,
+    right_across text DEFAULT NULL
 ) RETURNS TABLE(left_id bigint, right_id bigint, similarity float8)
     AS 'MODULE_PATHNAME', 'neardup_near_duplicates_between'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
 COMMENT ON FUNCTION near_duplicates_between(
-    regclass, regclass, float8, jsonb, text, text, text, text, int, bool, bigint, text, text, text, text
+    regclass, regclass, float8, jsonb, text, text, text, text, int, bool, bigint, text, text, text, text, text, text, text, text
 ) IS 'all pairs of a row of the left and a row of the right table whose texts are at least so similar, for ids that are integers';
 
 CREATE FUNCTION near_duplicates_between(
@@ -83,10 +91,14 @@ CREATE FUNCTION near_duplicates_between(
     right_id_column text DEFAULT NULL,
     right_text_column text DEFAULT NULL,
     site_column text DEFAULT NULL,
-    right_site_column text DEFAULT NULL
+    right_site_column text DEFAULT NULL,
+    within text DEFAULT NULL,
+    right_within text DEFAULT NULL,
+    across text DEFAULT NULL,
+    right_across text DEFAULT NULL
 ) RETURNS TABLE(left_id anyelement, right_id anyelement, similarity float8)
     AS 'MODULE_PATHNAME', 'neardup_near_duplicates_between'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
 COMMENT ON FUNCTION near_duplicates_between(
-    regclass, regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, text, text
+    regclass, regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, text, text, text, text, text, text
 ) IS 'all pairs of a row of the left and a row of the right table whose texts are at least so similar, for ids of the given type';

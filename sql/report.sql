@@ -18,12 +18,14 @@ CREATE FUNCTION duplicates_report(
     max_members int DEFAULT 3,
     max_samples int DEFAULT 3,
     title_column text DEFAULT NULL,
-    link text DEFAULT NULL
+    link text DEFAULT NULL,
+    within text DEFAULT NULL,
+    across text DEFAULT NULL
 ) RETURNS text
     AS 'MODULE_PATHNAME', 'neardup_duplicates_report'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION duplicates_report(
-    regclass, float8, jsonb, text, text, text, text, int, bool, bigint, text, text, int, int, int, int, text, text
+    regclass, float8, jsonb, text, text, text, text, int, bool, bigint, text, text, int, int, int, int, text, text, text, text
 ) IS 'one HTML page about the near duplicates of a relation, for ids that are integers';
 
 CREATE FUNCTION duplicates_report(
@@ -45,10 +47,12 @@ CREATE FUNCTION duplicates_report(
     max_members int DEFAULT 3,
     max_samples int DEFAULT 3,
     title_column text DEFAULT NULL,
-    link text DEFAULT NULL
+    link text DEFAULT NULL,
+    within text DEFAULT NULL,
+    across text DEFAULT NULL
 ) RETURNS text
     AS 'MODULE_PATHNAME', 'neardup_duplicates_report'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION duplicates_report(
-    regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, int, int, int, int, text, text
+    regclass, float8, anyelement, jsonb, text, text, text, text, int, bool, bigint, text, text, int, int, int, int, text, text, text, text
 ) IS 'one HTML page about the near duplicates of a relation, for ids of the given type';

@@ -64,10 +64,10 @@ pub trait Documents {
 
     /// Reports whether the rows come in groups, so that only rows of one group are compared.
     ///
-    /// Then all rows of a group come together, and within a group in the order of their ids. The
-    /// functions above except `unreadable`, `end` and `ids_bytes` are about the current group,
-    /// whose rows are numbered from 0 in each table; after the last group, [`Documents::rows`]
-    /// is about all groups.
+    /// Then all rows of a group come together, and within a group in the order of their ids.
+    /// `begin`, `fetch`, `ended` and `rows` are about the current group, whose rows are numbered
+    /// from 0 in each table; after the last group, `rows` is about all groups. There are no sites
+    /// and no weights.
     fn is_grouped(&self) -> bool {
         false
     }

@@ -16,7 +16,6 @@ pub(super) struct HeldGroup {
     /// The number of rows of each table that were read.
     pub(super) rows: [usize; 2],
     pub(super) bytes: usize,
-    sites: Option<Sites>,
 }
 
 impl HeldGroup {
@@ -40,7 +39,6 @@ impl HeldGroup {
             }
             held.rows[side as usize] = source.rows(side);
         }
-        held.sites = source.sites().map(|sites| Sites::of_numbers(sites.numbers())).transpose()?;
         Ok((held, None))
     }
 
@@ -140,10 +138,7 @@ impl Documents for GroupDocuments<'_> {
     }
 
     fn sites(&self) -> Option<&Sites> {
-        match &self.rest {
-            Some((source, _)) => source.sites(),
-            None => self.held.sites.as_ref(),
-        }
+        None
     }
 
     fn weights(&mut self, _order: &[u32]) -> Result<Option<Vec<i64>>> {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::documents::Side;
 use crate::error::Result;
 use crate::memory;
 
@@ -10,6 +11,8 @@ use crate::memory;
 pub struct Sites {
     numbers: HashMap<String, u32>,
     of: Vec<u32>,
+    /// The sites of rows of the right table that were added before the left table was complete.
+    of_right: Vec<u32>,
 }
 
 impl Sites {
@@ -19,6 +22,11 @@ impl Sites {
     /// Adds the site of the next row, `None` if it is NULL. Returns true if no site before was
     /// written like this one: it has the next number.
     pub fn push(&mut self, site: Option<&str>) -> Result<bool> {
+        self.push_to(Side::Left, site)
+    }
+
+    /// Does the same as [`Sites::push`] for the next row of a table, while both tables are read.
+    pub fn push_to(&mut self, side: Side, site: Option<&str>) -> Result<bool> {
         const DOING: &str = "keeping sites";
         let known = self.numbers.len();
         let number = match site {
@@ -33,15 +41,14 @@ impl Sites {
                 }
             },
         };
-        memory::push(&mut self.of, number, DOING)?;
+        let of = if side == Side::Left { &mut self.of } else { &mut self.of_right };
+        memory::push(of, number, DOING)?;
         Ok(self.numbers.len() > known)
     }
 
-    /// Makes sites of the numbers of rows. No more rows are added.
-    pub(super) fn of_numbers(numbers: &[u32]) -> Result<Self> {
-        let mut of = Vec::new();
-        memory::extend(&mut of, numbers, "keeping sites")?;
-        Ok(Self { of, ..Self::default() })
+    /// Lets the rows of the right table follow those of the left one. No more rows are added.
+    pub fn join_tables(&mut self) -> Result<()> {
+        memory::extend(&mut self.of, &std::mem::take(&mut self.of_right), "keeping sites")
     }
 
     /// Gives each row the number that `numbers` has for its own: sites that are written in
@@ -62,6 +69,7 @@ impl Sites {
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         memory::bytes(&self.of)
+            + memory::bytes(&self.of_right)
             + self.numbers.keys().map(String::capacity).sum::<usize>()
             + self.numbers.capacity() * size_of::<(String, u32)>()
     }

@@ -73,7 +73,9 @@ impl ClusteringArguments {
     /// Returns the method's own grouping if the call asks for perhaps-similar sets and the method
     /// can make them itself. Returns `None` if the clusters are made from pairs.
     pub(crate) fn grouping<'a>(&self, request: &'a Request) -> Option<&'a dyn Grouping> {
-        request.method.grouping().filter(|_| self.clustering == Clustering::PerhapsSimilar)
+        // That of a method is of all rows.
+        let is_whole = self.clustering == Clustering::PerhapsSimilar && !request.left.is_limited();
+        request.method.grouping().filter(|_| is_whole)
     }
 }
 

@@ -20,6 +20,7 @@ use neardup_core::features::sets::records::Members;
 use neardup_core::joins::pairs::{Pair, Pairs};
 use neardup_core::joins::{RecordJoin, SelfJoin};
 use neardup_core::methods::account::{Account, milliseconds};
+use neardup_core::methods::within;
 
 sql_functions! {
     /// `near_duplicates(docs, threshold, …)`
@@ -57,7 +58,10 @@ impl RunningJoin {
     /// Reads the documents and prepares the join.
     pub(crate) fn new(request: &Request) -> Result<Self> {
         let (pairs, finished, account) =
-            request.reading().prepare(|reading| request.method.pairs(reading))?;
+            request.reading().prepare(|reading| {
+                reading.most_pairs = request.max_pairs;
+                within::pairs(&*request.method, reading)
+            })?;
         tell_weak(request.name, &account, &request.of_words);
         tell_recall(request.name, &account);
         tell_handed_over(request.name, &account);
@@ -211,6 +215,9 @@ fn tell_recall(name: &str, account: &Account) {
 /// do so without pairs. Returns the ids in their order, and the leader of each row, or `None` if
 /// the method needs pairs.
 pub(crate) fn eliminated(request: &Request) -> Result<Option<(OrderedIds, Leaders)>> {
+    if request.left.is_limited() {
+        return Ok(None);
+    }
     let began = Instant::now();
     let mut reading = request.reading();
     let (eliminated, mut account) = reading.run(|reading| request.method.eliminate(reading))?;

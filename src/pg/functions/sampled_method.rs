@@ -11,6 +11,7 @@ use crate::pg::server::error::Result;
 use crate::pg::server::own_schema::calls;
 use crate::pg::server::temp_file::{most_space, watch_space};
 use neardup_core::methods::estimate::{Estimate, SampleRun};
+use neardup_core::methods::within;
 
 /// A method and the estimate for it.
 pub(crate) struct Planned {
@@ -51,7 +52,10 @@ fn plan_within(
     reading.memory = memory_of(memory);
     reading.executor = reading.executor.for_sample(sample.scale());
     let (space, began) = (watch_space(), processor_seconds());
-    let (mut pairs, mut account) = reading.run(|reading| request.method.pairs(reading))?;
+    let (mut pairs, mut account) = reading.run(|reading| {
+        reading.most_pairs = Some(MOST_PAIRS);
+        within::pairs(&*request.method, reading)
+    })?;
     let mut finished = reading.finish();
     let read = processor_seconds();
     loop {

@@ -98,6 +98,11 @@ impl UserColumn {
         (!self.is_told_by_text() && has_order(self.base_type)).then_some((self.base_type, self.collation))
     }
 
+    /// Returns the type and the collation by which values of the column are put in order.
+    pub(crate) fn order(&self) -> (pg_sys::Oid, pg_sys::Oid) {
+        (self.base_type, self.collation)
+    }
+
     /// Reports whether the column has a usual name for a column of documents.
     pub(crate) fn is_usual(&self) -> bool {
         USUAL.contains(&&*self.name)

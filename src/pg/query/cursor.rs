@@ -137,8 +137,10 @@ impl<const N: usize> OpenCursor<N> {
         }
     }
 
-    fn free(&mut self) {
-        if !self.table.is_null() {
+    /// Frees the rows of the last fetch. They are freed before a cursor that was opened later is
+    /// dropped, because they may belong to its session.
+    pub(crate) fn free(&mut self) {
+        if !self.table.is_null() && !cleans_up() {
             // SAFETY: a table of ours, freed once.
             in_session(|| unsafe { pg_sys::SPI_freetuptable(self.table) });
             self.table = ptr::null_mut();
@@ -148,8 +150,8 @@ impl<const N: usize> OpenCursor<N> {
 
 impl<const N: usize> Drop for OpenCursor<N> {
     fn drop(&mut self) {
+        self.free();
         if !cleans_up() {
-            self.free();
             // SAFETY: opened by us, once.
             in_session(|| unsafe { pg_sys::SPI_cursor_close(self.portal) });
         }

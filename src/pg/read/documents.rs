@@ -4,9 +4,10 @@ use std::time::Instant;
 
 use pgrx::pg_sys;
 
+use super::groups::GroupedTables;
 use super::sites::ReadSites;
 use super::source::DocumentSource;
-use super::stream::DocumentStream;
+use super::stream::{DocumentStream, ReadRows};
 use crate::pg::query::Query;
 use crate::pg::query::cursor::OpenCursor;
 use crate::pg::query::ids::RowIds;
@@ -35,6 +36,10 @@ struct CursorTables<'a> {
     /// The ids that have been read so far, for each of the two tables.
     ids: [RowIds; 2],
     sites: Option<ReadSites>,
+    /// The sources of rows, if only rows of different sources are compared.
+    across: Option<ReadSites>,
+    /// The tables, if their rows are read by groups.
+    grouped: GroupedTables<'a>,
     /// The reader of the sketches in both tables, if the documents are sketches.
     sketches: SketchReader,
     /// The SQL expression for the weight of rows of the left table.
@@ -65,6 +70,29 @@ impl CursorTables<'_> {
     fn source(&self, side: Side) -> Option<&DocumentSource> {
         self.sources[side as usize]
     }
+
+    /// Prepares to keep the sites and the sources of rows, if there are such columns.
+    fn begin_sites(&mut self) {
+        let sources = || self.sources.into_iter().flatten();
+        let has_sites = self.source(Side::Left).is_some_and(DocumentSource::has_sites);
+        self.sites = has_sites.then(|| ReadSites::new(sources().map(|source| source.site_equality)));
+        let is_across = sources().any(|source| source.across.is_some());
+        let equalities = sources().map(|source| source.across.as_ref().and_then(|column| column.equality));
+        self.across = is_across.then(|| ReadSites::new(equalities));
+    }
+
+    /// Moves on to the next group that each table has. Returns the numbers of its first rows.
+    fn next_of_tables(&mut self) -> Result<Option<[u32; 2]>> {
+        if self.grouped.is_empty() {
+            self.begin_sites();
+            self.grouped = GroupedTables::open(self.sources)?;
+        }
+        let Self { ids, sites, across, sketches, grouped, .. } = self;
+        grouped.next(|table, side| {
+            let ids = &mut ids[side as usize];
+            table.next(&mut ReadRows { side, ids, sites, across, sketches })
+        })
+    }
 }
 
 impl Documents for CursorTables<'_> {
@@ -74,9 +102,11 @@ impl Documents for CursorTables<'_> {
 
     fn begin(&mut self, side: Side) -> CoreResult<()> {
         self.side = side;
+        if self.is_grouped() {
+            return Ok(());
+        }
         if side == Side::Left {
-            let has_sites = self.source(Side::Left).is_some_and(DocumentSource::has_sites);
-            self.sites = has_sites.then(|| ReadSites::new(self.sources));
+            self.begin_sites();
         }
         let stream = self.sources[side as usize].map(DocumentSource::stream).transpose();
         self.stream = self.keep(stream)?;
@@ -84,19 +114,26 @@ impl Documents for CursorTables<'_> {
     }
 
     fn fetch(&mut self, documents: &mut Vec<(u32, SourceDocument)>) -> CoreResult<usize> {
-        let Some(stream) = &mut self.stream else { return Ok(0) };
-        let ids = &mut self.ids[self.side as usize];
-        let fetched = stream.fetch(documents, ids, &mut self.sites, &mut self.sketches);
+        let Self { ids, sites, across, sketches, side, .. } = self;
+        let mut rows = ReadRows { side: *side, ids: &mut ids[*side as usize], sites, across, sketches };
+        let fetched = match (self.grouped.get_mut(*side), &mut self.stream) {
+            (Some(table), _) => table.fetch(documents, &mut rows),
+            (None, Some(stream)) => stream.fetch(documents, &mut rows, &mut |_, _| Ok(())),
+            (None, None) => Ok(0),
+        };
         self.keep(fetched)
     }
 
-    fn unreadable(&mut self, row: u32, why: Error) -> Error {
-        let Some(source) = self.sources[self.side as usize] else { return why };
-        self.failed = Some(source.unreadable(why, &self.ids[self.side as usize].show(row)));
+    fn unreadable(&mut self, side: Side, row: u32, why: Error) -> Error {
+        let Some(source) = self.sources[side as usize] else { return why };
+        self.failed = Some(source.unreadable(why, &self.ids[side as usize].show(row)));
         Error::Source
     }
 
     fn ended(&self) -> bool {
+        if let Some(table) = self.grouped.get(self.side) {
+            return table.ended();
+        }
         self.stream.as_ref().is_none_or(|stream| stream.ended)
     }
 
@@ -109,20 +146,26 @@ impl Documents for CursorTables<'_> {
         let sorted = self.ids[side as usize].sort(&source.relation, source.id_argument, executor);
         self.keep(sorted)?;
         self.stream = None;
+        self.grouped = GroupedTables::default();
         if side == Side::Right || !self.has_right() {
-            let ended = self.sites.as_mut().map_or(Ok(()), |sites| sites.end(executor));
+            let mut all = self.sites.iter_mut().chain(&mut self.across);
+            let ended = all.try_for_each(|sites| sites.end(executor));
             self.keep(ended)?;
         }
         Ok(())
     }
 
     fn rows(&self, side: Side) -> usize {
+        if let Some(table) = self.grouped.get(side) {
+            return table.rows();
+        }
         self.ids[side as usize].len()
     }
 
     fn ids_bytes(&self) -> usize {
-        let values = self.sites.as_ref().map_or(0, ReadSites::bytes);
-        self.ids.iter().map(RowIds::bytes).sum::<usize>() + values
+        let values: usize = self.sites.iter().chain(&self.across).map(ReadSites::bytes).sum();
+        let sources = self.across.as_ref().map_or(0, |of| of.sites.bytes());
+        self.ids.iter().map(RowIds::bytes).sum::<usize>() + values + sources + self.grouped.bytes()
     }
 
     fn order(&mut self, side: Side, executor: &dyn Executor) -> CoreResult<Vec<u32>> {
@@ -144,6 +187,19 @@ impl Documents for CursorTables<'_> {
         let read = read_ranks(&sql, source, &self.ids[Side::Left as usize], order, &mut weights);
         self.keep(read)?;
         Ok(Some(weights))
+    }
+
+    fn is_grouped(&self) -> bool {
+        self.source(Side::Left).is_some_and(|source| source.group.is_some())
+    }
+
+    fn next_group(&mut self) -> CoreResult<Option<[u32; 2]>> {
+        let next = self.next_of_tables();
+        self.keep(next)
+    }
+
+    fn across(&self) -> Option<&[u32]> {
+        self.across.as_ref().map(|of| of.sites.numbers())
     }
 }
 
@@ -217,6 +273,8 @@ impl<'a> ServerReading<'a> {
                 sources: [Some(left), right],
                 ids: [RowIds::new(id_type), RowIds::new(id_type)],
                 sites: None,
+                across: None,
+                grouped: GroupedTables::default(),
                 sketches: SketchReader::default(),
                 weight: None,
                 stream: None,

@@ -2,6 +2,7 @@
 
 pub(crate) mod documents;
 mod expected;
+mod groups;
 pub(crate) mod packed;
 pub(crate) mod pairs;
 pub(crate) mod sample;

@@ -139,13 +139,13 @@ fn is_chosen(source: &DocumentSource, by: Hash) -> String {
 /// Counts the rows of a source: all, or those of a sample that have a document.
 fn count(source: &DocumentSource, of: Option<CallSample>) -> Result<u64> {
     let sql = match of {
-        None => format!("SELECT pg_catalog.count(*) FROM {} AS d", source.table),
+        None => format!("SELECT pg_catalog.count(*) FROM {} AS d{}", source.table, source.condition(&[])),
         // The rows of the table are read for the column, also if an index has the ids.
         Some(sample) => format!(
-            "SELECT pg_catalog.count({}) FROM {} AS d WHERE {}",
+            "SELECT pg_catalog.count({}) FROM {} AS d{}",
             source.column,
             source.table,
-            is_chosen(source, sample.by)
+            source.condition(&[is_chosen(source, sample.by)])
         ),
     };
     let (relations, limit) = ([source.oid], of.map(CallSample::limit));

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 
 use pgrx::pg_sys;
 
-use super::source::DocumentSource;
 use crate::pg::query::ids::RowIds;
 use crate::pg::server::error::Result;
 use neardup_core::executor::Executor;
+use neardup_core::methods::documents::Side;
 use neardup_core::methods::sites::Sites;
 
 /// The sites of the rows that are read.
@@ -21,10 +21,9 @@ pub(crate) struct ReadSites {
 }
 
 impl ReadSites {
-    /// Starts without rows. Sites are compared by their values if those of all sources can be
-    /// compared, and equal values may be written in different ways.
-    pub(super) fn new(sources: [Option<&DocumentSource>; 2]) -> Self {
-        let mut equalities = sources.into_iter().flatten().map(|source| source.site_equality);
+    /// Starts without rows. Sites are compared by their values if those of all tables have the same
+    /// type and collation, by which equal values may be written in different ways.
+    pub(super) fn new(mut equalities: impl Iterator<Item = Option<(pg_sys::Oid, pg_sys::Oid)>>) -> Self {
         let first = equalities.next().flatten();
         let values = first
             .filter(|_| equalities.all(|other| other == first))
@@ -32,16 +31,17 @@ impl ReadSites {
         Self { values, ..Self::default() }
     }
 
-    /// Adds the site of the next row, as a text and as a value.
+    /// Adds the site of the next row of a table, as a text and as a value.
     ///
     /// # Safety
     /// The value has the type by which the source compares sites.
     pub(super) unsafe fn push(
         &mut self,
+        side: Side,
         site: Option<Cow<'_, str>>,
         value: Option<pg_sys::Datum>,
     ) -> Result<()> {
-        let is_new = self.sites.push(site.as_deref())?;
+        let is_new = self.sites.push_to(side, site.as_deref())?;
         if let (true, Some(values), Some(value)) = (is_new, &mut self.values, value) {
             // SAFETY: the caller's promise.
             unsafe { values.push(value)? };
@@ -51,6 +51,7 @@ impl ReadSites {
 
     /// Unites the sites whose values are equal, after the last row.
     pub(super) fn end(&mut self, executor: &dyn Executor) -> Result<()> {
+        self.sites.join_tables()?;
         if let Some(values) = self.values.take() {
             self.sites.unite(&values.numbered(executor)?.1);
         }

@@ -20,11 +20,30 @@ use neardup_core::features::tokens::{Document, Page};
 
 /// The SQL expression for sites or URLs if no column of sites or URLs is requested.
 pub(super) const NONE: &str = "NULL::pg_catalog.text";
+/// The SQL expressions for the group and the source of a row, and the value of its source, without
+/// such columns.
+const NO_GROUPS: &str = "NULL::pg_catalog.text, NULL::pg_catalog.text, NULL::pg_catalog.text";
+
+/// The type and the collation by which values are compared.
+pub(crate) type Equality = (pg_sys::Oid, pg_sys::Oid);
+
+/// A column of sources.
+#[derive(Debug, Clone)]
+pub(super) struct AcrossColumn {
+    pub(super) name: String,
+    /// The type and the collation by which sources are compared, if not as texts.
+    pub(super) equality: Option<Equality>,
+}
 
 /// A query for ids and documents.
 #[derive(Debug, Clone)]
 pub(crate) struct DocumentSource {
-    pub(super) sql: String,
+    /// The query without conditions and order.
+    select: String,
+    /// The conditions of the query.
+    conditions: Vec<String>,
+    /// The order of the query's rows, if rows come in groups: by group, then by id.
+    order: Option<String>,
     /// The values of the query's parameters, and further relations that it names.
     pub(super) parameters: Vec<Parameter>,
     pub(super) relations: Vec<pg_sys::Oid>,
@@ -48,7 +67,12 @@ pub(crate) struct DocumentSource {
     /// The SQL expression for the site of a row as a text, which is NULL without a column of sites.
     pub site: String,
     /// The type and the collation by which sites are compared, if not as texts.
-    pub site_equality: Option<(pg_sys::Oid, pg_sys::Oid)>,
+    pub site_equality: Option<Equality>,
+    /// The type and the collation of the values that are equal for rows of one group, if rows come in
+    /// groups.
+    pub(super) group: Option<Equality>,
+    /// How the sources of rows are told apart, if only rows of different sources are compared.
+    pub(super) across: Option<AcrossColumn>,
     /// The kind of documents.
     pub kind: ColumnContent,
     /// The name of the relation, for messages.
@@ -83,10 +107,21 @@ pub(crate) struct ColumnRequest<'a> {
     pub tsearch: Option<pg_sys::Oid>,
     /// The normalization form of the documents.
     pub normalize: Option<Normalization>,
-    /// The column of sites.
-    pub site: Option<&'a UserColumn>,
+    /// The columns that say which rows are compared.
+    pub rows: RowColumns<'a>,
     /// Set if texts are HTML pages whose text is wanted; holds the column of their URLs.
     pub pages: Option<Option<&'a UserColumn>>,
+}
+
+/// The columns of a relation that say which rows are compared with each other.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct RowColumns<'a> {
+    /// The column of sites.
+    pub site: Option<&'a UserColumn>,
+    /// The column of groups, whose type has an order: only rows of one group are compared.
+    pub within: Option<&'a UserColumn>,
+    /// The column of sources: only rows of different sources are compared.
+    pub across: Option<&'a UserColumn>,
 }
 
 impl DocumentSource {
@@ -106,7 +141,8 @@ impl DocumentSource {
 
     /// Makes the query for the documents of a relation.
     pub(crate) fn new(relation: &Relation, asked: ColumnRequest<'_>) -> Result<Self> {
-        let ColumnRequest { id, id_argument, id_type, text, tsearch, normalize, site, pages } = asked;
+        let ColumnRequest { id, id_argument, id_type, text, tsearch, normalize, rows, pages } = asked;
+        let RowColumns { site, within, across } = rows;
         let kind = ColumnContent::for_type(text.base_type);
         let column = format!("d.{}", text.quoted()?);
         let text_of_row = match normalize {
@@ -127,12 +163,23 @@ impl DocumentSource {
         };
         let as_text =
             |column: &UserColumn| Ok::<_, SqlError>(format!("d.{}::pg_catalog.text", column.quoted()?));
-        let site_text = site.map_or_else(|| Ok(NONE.to_owned()), as_text)?;
-        let site_equality = site.and_then(UserColumn::equality);
-        let site_value = match site.zip(site_equality) {
-            None => NONE.to_owned(),
-            Some((site, (of, _))) => format!("d.{}::{}", site.quoted()?, qualified_type(of)),
+        let as_value = |column: &UserColumn, of| {
+            Ok::<_, SqlError>(format!("d.{}::{}", column.quoted()?, qualified_type(of)))
         };
+        let text_and_value = |column: Option<&UserColumn>| {
+            let text = column.map_or_else(|| Ok(NONE.to_owned()), as_text)?;
+            Ok::<_, SqlError>(match column.and_then(|column| Some((column, column.equality()?))) {
+                None => (text, NONE.to_owned()),
+                Some((column, (of, _))) => (text, as_value(column, of)?),
+            })
+        };
+        let (site_text, site_value) = text_and_value(site)?;
+        let (across_text, across_value) = text_and_value(across)?;
+        let group = within.map_or_else(|| Ok(NONE.to_owned()), |of| as_value(of, of.base_type))?;
+        let mut conditions = Vec::new();
+        for column in [within, across].into_iter().flatten() {
+            conditions.push(format!("d.{} IS NOT NULL", column.quoted()?));
+        }
         let url =
             pages.flatten().map(|url| Ok::<_, SqlError>([as_text(url)?, url.name.clone()])).transpose()?;
         let url_value = url.as_ref().map_or(NONE, |[value, _]| value);
@@ -140,10 +187,16 @@ impl DocumentSource {
         // distinct ids as equal.
         let quoted = format!("d.{}::{}{}", id.quoted()?, qualified_type(id_type), id.collated());
         Ok(Self {
-            sql: format!(
-                "SELECT {quoted}, {document}, {site_text}, {url_value}, {site_value} FROM {} AS d",
+            select: format!(
+                "SELECT {quoted}, {document}, {site_text}, {url_value}, {site_value}, {group}, {across_text}, {across_value} \
+                 FROM {} AS d",
                 relation.qualified
             ),
+            conditions,
+            order: within.map(|_| format!("{group}, {quoted}")),
+            group: within.map(UserColumn::order),
+            across: across
+                .map(|column| AcrossColumn { name: column.name.clone(), equality: column.equality() }),
             parameters: Vec::new(),
             relations: vec![relation.oid],
             id_type,
@@ -151,7 +204,7 @@ impl DocumentSource {
             oid: relation.oid,
             document,
             site: site_text,
-            site_equality,
+            site_equality: site.and_then(UserColumn::equality),
             key: if id.is_integer() { format!("d.{}", id.quoted()?) } else { format!("({quoted})") },
             id: quoted,
             text_column: text.name.clone(),
@@ -167,7 +220,9 @@ impl DocumentSource {
                 && (text.is_plain_text() || kind.sketches().is_some())
                 && (id.is_integer() || id.base_type == id_type)
                 && site.is_none_or(UserColumn::is_plain_text)
-                && site_equality.is_none()
+                && site.and_then(UserColumn::equality).is_none()
+                && within.is_none()
+                && across.is_none()
                 && pages.flatten().is_none_or(UserColumn::is_plain_text),
             id_column: id.name.clone(),
             site_column: site.map(|site| site.name.clone()),
@@ -177,12 +232,24 @@ impl DocumentSource {
         })
     }
 
+    /// Returns the query.
+    pub(super) fn sql(&self) -> String {
+        let order = self.order.as_ref().map_or(String::new(), |order| format!(" ORDER BY {order}"));
+        format!("{}{}{order}", self.select, self.condition(&[]))
+    }
+
+    /// Returns the condition of the query's rows, together with others, as a clause of SQL.
+    pub(super) fn condition(&self, others: &[String]) -> String {
+        let all: Vec<&str> = self.conditions.iter().chain(others).map(String::as_str).collect();
+        if all.is_empty() { String::new() } else { format!(" WHERE {}", all.join(" AND ")) }
+    }
+
     /// Restricts the documents to those that satisfy a condition on the alias `d`. The condition
     /// has these parameters, names these relations, and contains no text from a caller.
     #[must_use]
     pub(crate) fn only(&self, condition: &str, parameters: &[Parameter], relations: &[pg_sys::Oid]) -> Self {
         let mut only = self.clone();
-        only.sql = format!("{} WHERE {condition}", self.sql);
+        only.conditions.push(format!("({condition})"));
         only.parameters.extend(parameters);
         only.relations.extend(relations);
         only
@@ -205,30 +272,50 @@ impl DocumentSource {
         };
         let parameters = vec![keys];
         let keys = "pg_catalog.unnest($1) WITH ORDINALITY AS x(id, n)";
-        let sql = if is_spread {
+        let select = if is_spread {
             let url = self.url.as_ref().map_or(NONE, |[url, _]| url);
             format!(
-                "SELECT x.n, d.document, {NONE}, d.url, {NONE} FROM {keys} LEFT JOIN (SELECT {key} AS key, {document} AS document, {url} AS url \
+                "SELECT x.n, d.document, {NONE}, d.url, {NONE}, {NO_GROUPS} FROM {keys} LEFT JOIN (SELECT {key} AS key, {document} AS document, {url} AS url \
                  FROM {table} AS d WHERE {key} {equals} ANY ($1) OFFSET 0) AS d ON d.key {equals} x.id ORDER BY x.n"
             )
         } else if self.has_key {
             // Each row is looked up through the index; a join might read the whole table.
             format!(
-                "SELECT x.n, (SELECT {document} FROM {table} AS d WHERE {key} {equals} x.id), {NONE}, {url}, {NONE} FROM {keys}"
+                "SELECT x.n, (SELECT {document} FROM {table} AS d WHERE {key} {equals} x.id), {NONE}, {url}, {NONE}, {NO_GROUPS} FROM {keys}"
             )
         } else {
             format!(
-                "SELECT x.n, {document}, {NONE}, {url}, {NONE} FROM {keys} LEFT JOIN {table} AS d ON {key} {equals} x.id ORDER BY x.n"
+                "SELECT x.n, {document}, {NONE}, {url}, {NONE}, {NO_GROUPS} FROM {keys} LEFT JOIN {table} AS d ON {key} {equals} x.id ORDER BY x.n"
             )
         };
         Self {
-            sql,
+            select,
+            conditions: Vec::new(),
+            order: None,
             parameters,
             id_type: pg_sys::INT8OID,
             is_listed: true,
             site_equality: None,
+            group: None,
+            across: None,
             ..self.clone()
         }
+    }
+
+    /// Returns a source of the same documents, whose rows are all compared.
+    #[must_use]
+    pub(crate) fn of_all_groups(&self) -> Self {
+        Self { order: None, group: None, across: None, ..self.clone() }
+    }
+
+    /// Reports whether only rows of one group, or of different sources, are compared.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.group.is_some() || self.across.is_some()
+    }
+
+    /// Returns the type and the collation of the values that are equal for rows of one group.
+    pub(crate) fn group(&self) -> Option<Equality> {
+        self.group
     }
 
     /// Reports whether a column of sites is read.

@@ -4,7 +4,7 @@ use pgrx::{PgMemoryContexts, check_for_interrupts, pg_sys};
 
 use super::expected::{stored_bytes, times_read};
 use super::sites::ReadSites;
-use super::source::DocumentSource;
+use super::source::{DocumentSource, Equality};
 use crate::pg::query::Query;
 use crate::pg::query::cursor::OpenCursor;
 use crate::pg::query::ids::RowIds;
@@ -13,6 +13,7 @@ use crate::pg::server::error::Result;
 use neardup_core::error::Error;
 use neardup_core::features::source_document::SourceDocument;
 use neardup_core::memory;
+use neardup_core::methods::documents::Side;
 use neardup_core::sketches::stored::SketchReader;
 
 const DOING: &str = "reading documents";
@@ -20,14 +21,34 @@ const DOING: &str = "reading documents";
 impl DocumentSource {
     /// Starts to read.
     pub(crate) fn stream(&self) -> Result<DocumentStream<'_>> {
-        let Self { sql, parameters, relations, .. } = self;
-        let query = Query { parameters, relations, ..Query::new(sql) };
-        let site_type = self.site_equality.map_or(pg_sys::TEXTOID, |(of, _)| of);
-        let types = [self.id_type, self.kind.type_oid(), pg_sys::TEXTOID, pg_sys::TEXTOID, site_type];
+        let Self { parameters, relations, .. } = self;
+        let sql = self.sql();
+        let query = Query { parameters, relations, ..Query::new(&sql) };
+        let type_of = |equality: Option<Equality>| equality.map_or(pg_sys::TEXTOID, |(of, _)| of);
+        let of_sites = [pg_sys::TEXTOID, pg_sys::TEXTOID, type_of(self.site_equality)];
+        let across = self.across.as_ref().and_then(|column| column.equality);
+        let of_groups = [type_of(self.group), pg_sys::TEXTOID, type_of(across)];
+        let [site, url, site_value] = of_sites;
+        let [group, source, source_value] = of_groups;
+        let types =
+            [self.id_type, self.kind.type_oid(), site, url, site_value, group, source, source_value];
         let cursor = OpenCursor::open(&query, types)?;
         let context = PgMemoryContexts::new("neardup: documents");
         Ok(DocumentStream { source: self, context, cursor, rows: 16, stored: 0, ended: false })
     }
+}
+
+/// What is kept of the rows of a table while they are read.
+pub(super) struct ReadRows<'r> {
+    /// The table.
+    pub(super) side: Side,
+    pub(super) ids: &'r mut RowIds,
+    /// The sites, if there is a column of sites.
+    pub(super) sites: &'r mut Option<ReadSites>,
+    /// The sources, if only rows of different sources are compared.
+    pub(super) across: &'r mut Option<ReadSites>,
+    /// The reader of sketches, which must be comparable with those that it read before.
+    pub(super) sketches: &'r mut SketchReader,
 }
 
 /// The documents of a source in the order in which they arrive.
@@ -35,7 +56,7 @@ pub(crate) struct DocumentStream<'a> {
     source: &'a DocumentSource,
     /// The memory context of detoasted copies, which are freed when their rows are done.
     context: PgMemoryContexts,
-    cursor: OpenCursor<5>,
+    cursor: OpenCursor<8>,
     rows: usize,
     /// The number of bytes that the documents so far take where they are stored.
     stored: usize,
@@ -44,6 +65,11 @@ pub(crate) struct DocumentStream<'a> {
 }
 
 impl DocumentStream<'_> {
+    /// Frees what the last fetch left in the server.
+    pub(super) fn free(&mut self) {
+        self.cursor.free();
+    }
+
     /// Returns how many times the documents of the source are those of the `rows` that were read.
     pub(super) fn times_read(&self, rows: usize) -> f64 {
         times_read(&self.cursor, self.source.oid, rows, self.stored)
@@ -51,22 +77,22 @@ impl DocumentStream<'_> {
 
     /// Reads a few more documents and the number of each document's row within this source, and
     /// returns the approximate size of the documents in bytes. A NULL document is not added to
-    /// `documents`, but its id is added to `ids`. A NULL id is an error. Sites are added to `sites`
-    /// if it is given. Sketches must be comparable with those that `sketches` read before.
-    pub(crate) fn fetch(
+    /// `documents`, but its row is added to `rows`. A NULL id is an error. Calls `each_group` with
+    /// the number of each row and the value of its group.
+    pub(super) fn fetch(
         &mut self,
         documents: &mut Vec<(u32, SourceDocument)>,
-        ids: &mut RowIds,
-        sites: &mut Option<ReadSites>,
-        sketches: &mut SketchReader,
+        rows: &mut ReadRows<'_>,
+        each_group: &mut dyn FnMut(u32, pg_sys::Datum) -> Result<()>,
     ) -> Result<usize> {
         /// The range of the number of rows that the server fetches at a time. A fetch should fill
         /// about a megabyte.
         const ROWS_A_FETCH: std::ops::RangeInclusive<usize> = 1..=256;
         check_for_interrupts!();
         let Self { source, cursor, context, stored, .. } = self;
+        let ReadRows { side, ids, sites, across, sketches } = rows;
         let (mut fetched, mut bytes) = (0, 0);
-        for [id, value, site, url, site_value] in cursor.fetch(self.rows)? {
+        for [id, value, site, url, site_value, group, other, other_value] in cursor.fetch(self.rows)? {
             fetched += 1;
             let row = u32::try_from(ids.len())
                 .map_err(|_| Error::TooMany { what: "documents", limit: u32::MAX.into() })?;
@@ -80,7 +106,14 @@ impl DocumentStream<'_> {
                 let document = context.switch_to(|_| {
                     ids.push(id)?;
                     if let Some(sites) = sites {
-                        sites.push(source.place(source.site_column.as_deref(), site)?, site_value)?;
+                        sites.push(*side, source.place(source.site_column.as_deref(), site)?, site_value)?;
+                    }
+                    if let Some(across) = across {
+                        let column = source.across.as_ref().map(|column| &*column.name);
+                        across.push(*side, source.place(column, other)?, other_value)?;
+                    }
+                    if let (Some(_), Some(group)) = (source.group, group) {
+                        each_group(row, group)?;
                     }
                     let Some(value) = value else { return Ok(None) };
                     *stored += stored_bytes(value);

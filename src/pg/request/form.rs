@@ -33,6 +33,7 @@ macro_rules! arguments {
 
 arguments! {
     A = "a",
+    Across = "across",
     B = "b",
     ByNode = "by_node",
     Clustering = "clustering",
@@ -67,9 +68,11 @@ arguments! {
     Pairs = "pairs",
     Parts = "parts",
     Right = "right",
+    RightAcross = "right_across",
     RightIdColumn = "right_id_column",
     RightSiteColumn = "right_site_column",
     RightTextColumn = "right_text_column",
+    RightWithin = "right_within",
     Sample = "sample",
     Shingle = "shingle",
     SiteColumn = "site_column",
@@ -114,29 +117,31 @@ macro_rules! forms {
 forms! {
     NEAR_DUPLICATES = "near_duplicates" [
         Docs, Threshold, IdType, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, MaxPairs, SiteColumn,
+        Within, Across,
     ],
     NEAR_DUPLICATES_BETWEEN = "near_duplicates_between" [
         Left, Right, Threshold, IdType, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, MaxPairs,
-        RightIdColumn, RightTextColumn, SiteColumn, RightSiteColumn,
+        RightIdColumn, RightTextColumn, SiteColumn, RightSiteColumn, Within, RightWithin, Across, RightAcross,
     ],
     NEAR_DUPLICATES_PLAN = "near_duplicates_plan" [
         Docs, Threshold, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, SiteColumn, Sample,
-        ByNode, Parts,
+        ByNode, Parts, Within, Across,
     ],
     NEAREST = "nearest" [Docs, K, IdType, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, Options],
     SUGGEST = "suggest" [Docs, IdColumn, TextColumn, Sample, Labels, MinPrecision],
     SUGGEST_PAIRS = "suggest_pairs" [Docs, Wanted, IdType, IdColumn, TextColumn, Sample],
     NEAR_DUPLICATE_CLUSTERS = "near_duplicate_clusters" [
         Docs, Threshold, IdType, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, MaxPairs, SiteColumn,
-        Clustering, MaxClusterSize,
+        Clustering, MaxClusterSize, Within, Across,
     ],
     ELIMINATE = "eliminate" [
         Docs, Threshold, IdType, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, MaxPairs, SiteColumn,
-        Keep,
+        Keep, Within, Across,
     ],
     DUPLICATES_REPORT = "duplicates_report" [
         Docs, Threshold, IdType, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, MaxPairs, SiteColumn,
         Clustering, MaxClusterSize, MaxClusters, MaxMembers, MaxSamples, TitleColumn, Link,
+        Within, Across,
     ],
     PARTIAL_DUPLICATES = "partial_duplicates" [
         Docs, Threshold, IdType, Options, IdColumn, TextColumn, Features, MinSentences, Extend, Shingle, MaxPassages,

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use pgrx::pg_sys;
+use pgrx::{PgSqlErrorCode, pg_sys};
 
 use super::arguments::Arguments;
 use super::example::{Example, did_you_mean, literal, such_as};
@@ -15,7 +15,9 @@ use super::tokenizer::HTML;
 use crate::pg::query::column::UserColumn;
 use crate::pg::query::decode::ColumnContent;
 use crate::pg::read::documents::ServerReading;
-use crate::pg::read::source::DocumentSource;
+use crate::pg::query::ids::has_order;
+use crate::pg::query::names::type_name;
+use crate::pg::read::source::{DocumentSource, RowColumns};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::methods::Method;
 
@@ -54,7 +56,16 @@ impl Request {
     pub(crate) fn new(given: Named<'_>) -> Result<Self> {
         let tables = Tables::open(given)?;
         let (columns, mut example, form) = (tables.columns()?, tables.example(), given.form);
-        let sites = columns_of_sites(given)?;
+        let sites = columns_of(given, [Argument::SiteColumn, Argument::RightSiteColumn])?;
+        let groups = columns_of(given, [Argument::Within, Argument::RightWithin])?;
+        let others = columns_of(given, [Argument::Across, Argument::RightAcross])?;
+        for (name, argument) in [&groups[0], &others[0]].into_iter().flatten() {
+            example = example.with(argument.name(), literal(name));
+        }
+        if sites[0].is_some() && groups[0].is_some() {
+            return Err(SqlError::parameter("site_column and within cannot be combined")
+                .hint(such_as(&example)));
+        }
         let without_sites = example.clone();
         let of_words = of_words(&example, given.text(Argument::Tokenizer)?.as_deref());
         if let Some((name, argument)) = &sites[0] {
@@ -111,9 +122,17 @@ impl Request {
         }
         let reading = Treatment { tsearch, normalize, pages: pages.as_ref() };
         let (left, right) = tables.sources(columns, reading, |table, number| {
-            let site = sites.get(number).and_then(Option::as_ref);
-            site.map(|(name, argument)| table.relation.named(name, argument.name())).transpose()
+            let column = |all: &[Option<NamedColumn>]| {
+                let named = all.get(number).and_then(Option::as_ref);
+                named.map(|(name, argument)| table.relation.named(name, argument.name())).transpose()
+            };
+            let within = column(&groups)?;
+            within.map_or(Ok(()), |column| with_order(column, &example))?;
+            Ok(RowColumns { site: column(&sites)?, within, across: column(&others)? })
         })?;
+        if let Some(right) = &right {
+            alike_groups(&left, right)?;
+        }
         let method_name = sketches.map_or(name, |(kind, _)| kind.method());
         let (name, id_type) = (form.name, tables.id_type());
         Ok(Self { name, left, right, id_type, method_name, method, max_pairs, example, of_words })
@@ -142,17 +161,45 @@ pub(super) fn of_words(example: &Example, tokenizer: Option<&str>) -> Example {
 /// The name of a column, and the argument that gives it.
 type NamedColumn = (Cow<'static, str>, Argument);
 
-/// Returns the column of sites of each relation, if there is one.
-fn columns_of_sites(given: Named<'_>) -> Result<Vec<Option<NamedColumn>>> {
-    let mut sites: Vec<Option<NamedColumn>> = Vec::new();
-    for (_, argument) in given.form.relations().iter().zip([Argument::SiteColumn, Argument::RightSiteColumn])
-    {
+/// Returns the column of each relation that one of these arguments names, if there is one.
+fn columns_of(given: Named<'_>, arguments: [Argument; 2]) -> Result<Vec<Option<NamedColumn>>> {
+    let mut columns: Vec<Option<NamedColumn>> = Vec::new();
+    for (_, argument) in given.form.relations().iter().zip(arguments) {
         // Unless the caller names the column of the right table, it has the same name as the column
         // of the left table.
         let name = given.text(argument)?.map(|name| (name, argument));
-        sites.push(name.or_else(|| sites.last().cloned().flatten()));
+        columns.push(name.or_else(|| columns.last().cloned().flatten()));
     }
-    Ok(sites)
+    Ok(columns)
+}
+
+/// Refuses a column of groups whose type has no order.
+fn with_order(column: &UserColumn, example: &Example) -> Result<()> {
+    if has_order(column.base_type) {
+        return Ok(());
+    }
+    let message = format!(
+        "column \"{}\" is of type {}, which has no default ordering, so its values cannot be groups",
+        column.name,
+        column.type_name()
+    );
+    Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION, message)
+        .hint(format!("A view can cast it, for example to text. {}", such_as(example))))
+}
+
+/// Refuses two tables whose groups are of different types or collations.
+fn alike_groups(left: &DocumentSource, right: &DocumentSource) -> Result<()> {
+    let (Some(one), Some(other)) = (left.group(), right.group()) else { return Ok(()) };
+    if one == other {
+        return Ok(());
+    }
+    let [left_type, right_type] = [one, other].map(|(of, _)| type_name(of));
+    let message = match one.0 == other.0 {
+        true => "the groups of the two tables have different collations".to_owned(),
+        false => format!("the groups are of type {left_type} in the left table and {right_type} in the right one"),
+    };
+    Err(SqlError::new(PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH, message)
+        .hint("A view can cast one of the columns to the type and the collation of the other."))
 }
 
 /// Returns the name of a column that holds ready-made tokens or sketches, if there is one.

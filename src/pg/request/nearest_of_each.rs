@@ -13,7 +13,7 @@ use super::methods::{self, sets};
 use super::options::{self, NormalizationForm, Options};
 use super::tables::{Tables, Treatment};
 use super::tokenizer::HTML;
-use crate::pg::read::source::DocumentSource;
+use crate::pg::read::source::{DocumentSource, RowColumns};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::normalization::Normalization;
@@ -80,7 +80,7 @@ impl NearestRequest {
                 .map_err(|error| error.hint(such_as(&arguments.example)))?;
         }
         let treatment = Treatment { tsearch: arguments.tsearch, normalize, ..Treatment::default() };
-        let (source, _) = tables.sources(columns, treatment, |_, _| Ok(None))?;
+        let (source, _) = tables.sources(columns, treatment, |_, _| Ok(RowColumns::default()))?;
         // The value is in its range.
         let (id_type, k) = (tables.id_type(), k as usize);
         Ok(Self { name, source, id_type, spec, measure: sets::measure(method, 1), k })

@@ -14,7 +14,7 @@ use super::join::{of_words, refuse_made};
 use super::options::{self, at_least_one};
 use super::tables::{Tables, Treatment};
 use super::tokenizer::{HTML, HtmlPages};
-use crate::pg::read::source::DocumentSource;
+use crate::pg::read::source::{DocumentSource, RowColumns};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::passages::Parameters;
 
@@ -64,7 +64,7 @@ impl PassageRequest {
             given.get(Argument::MaxPassages).map(|most| at_least_one("max_passages", most, 1000, &example));
         let max_passages = most.transpose()?;
         let reading = Treatment { pages: pages.as_ref(), ..Treatment::default() };
-        let (left, right) = tables.sources(columns, reading, |_, _| Ok(None))?;
+        let (left, right) = tables.sources(columns, reading, |_, _| Ok(RowColumns::default()))?;
         let id_type = tables.id_type();
         Ok(Self { name: form.name, left, right, id_type, parameters, max_passages, example, of_words })
     }

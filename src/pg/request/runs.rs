@@ -10,7 +10,7 @@ use super::join::refuse_made;
 use super::options::at_least_one;
 use super::tables::{Tables, Treatment};
 use super::tokenizer::{HtmlPages, plain_tokenizer};
-use crate::pg::read::source::DocumentSource;
+use crate::pg::read::source::{DocumentSource, RowColumns};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::repeats::cut::Cutting;
 use neardup_core::repeats::units::Cut;
@@ -69,7 +69,8 @@ impl RunsRequest {
         }
         let reading = Treatment { pages: pages.as_ref(), ..Treatment::default() };
         let (source, _) = tables.sources(columns, reading, |table, _| {
-            within.as_deref().map(|name| table.relation.named(name, "within")).transpose()
+            let named = within.as_deref().map(|name| table.relation.named(name, "within"));
+            Ok(RowColumns { site: named.transpose()?, ..RowColumns::default() })
         })?;
         Ok(Self { name: given.form.name, source, id_type: tables.id_type(), parameters, cutting, weight })
     }

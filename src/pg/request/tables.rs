@@ -11,7 +11,7 @@ use crate::pg::query::column::UserColumn;
 use crate::pg::query::ids::{self, becomes};
 use crate::pg::query::names::type_name;
 use crate::pg::query::relation::Relation;
-use crate::pg::read::source::{ColumnRequest, DocumentSource};
+use crate::pg::read::source::{ColumnRequest, DocumentSource, RowColumns};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::features::normalization::Normalization;
 
@@ -204,24 +204,24 @@ impl<'a> Tables<'a> {
         )
     }
 
-    /// Returns the documents of the only or left relation, and of the right relation. `site` takes
-    /// a relation and its position, and returns the relation's column of sites.
+    /// Returns the documents of the only or left relation, and of the right relation. `row` takes a
+    /// relation and its position, and returns the columns that say which rows are compared.
     pub(super) fn sources<'b>(
         &'b self,
         columns: Vec<(&UserColumn, &UserColumn)>,
         Treatment { tsearch, normalize, pages }: Treatment<'_>,
-        site: impl Fn(&'b RelationColumns, usize) -> Result<Option<&'b UserColumn>>,
+        row: impl Fn(&'b RelationColumns, usize) -> Result<RowColumns<'b>>,
     ) -> Result<(DocumentSource, Option<DocumentSource>)> {
         let id_type = self.id_type();
         let mut sources = Vec::new();
         for (number, ((table, (id, text)), [argument, _])) in
             self.tables.iter().zip(columns).zip(COLUMNS).enumerate()
         {
-            let (id_argument, site) = (argument.name(), site(table, number)?);
+            let (id_argument, rows) = (argument.name(), row(table, number)?);
             let url = pages.and_then(|pages| pages.url.as_deref());
             let url = url.map(|name| table.relation.named(name, "url")).transpose()?;
             let pages = pages.map(|_| url);
-            let asked = ColumnRequest { id, id_argument, id_type, text, tsearch, normalize, site, pages };
+            let asked = ColumnRequest { id, id_argument, id_type, text, tsearch, normalize, rows, pages };
             sources.push(DocumentSource::new(&table.relation, asked)?);
         }
         let right = (sources.len() == 2).then(|| sources.remove(1));

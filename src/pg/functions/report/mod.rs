@@ -168,7 +168,8 @@ fn add_runs(page: &mut ReportPage, request: &Request) -> Result<Option<u64>> {
     const CHARACTERS: usize = 300;
     let Some(parameters) = request.method.runs() else { return Ok(None) };
     let Unit::Window(least) = parameters.unit else { return Ok(None) };
-    let mut reading = request.reading();
+    let documents = request.left.of_all_groups();
+    let mut reading = request.reading_of(&documents);
     let (runs, _) = reading.run(|reading| repeats::most_repeated(&parameters, RUNS, CHARACTERS, reading))?;
     let ids = reading.left();
     for run in runs {
