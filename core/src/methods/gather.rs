@@ -21,6 +21,9 @@ impl<'a> Reading<'a> {
         if files {
             builder = builder.with_files(self.files);
         }
+        if self.is_small {
+            builder = builder.small();
+        }
         // Most words are already known to the worker that reads them, so each word takes a few
         // bytes. Each shingle takes 48 bytes.
         if spec.shingle == 1 {

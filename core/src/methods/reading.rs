@@ -32,6 +32,8 @@ pub struct Reading<'a> {
     /// little memory. With large batches, threads wait for each other less often. The data derived
     /// from a batch must not be much larger than the batch.
     pub batch_bytes: usize,
+    /// Set if there are so few documents that preparing for many takes longer than the work.
+    pub(super) is_small: bool,
     /// The number of pairs after which the caller gives up, if it does.
     pub most_pairs: Option<u64>,
     /// The number of the right table's first row, once that table has been read.
@@ -62,6 +64,7 @@ impl<'a> Reading<'a> {
             memory: budget,
             account: Account { threads: executor.count() as u64, ..Account::default() },
             batch_bytes: 4 << 20,
+            is_small: false,
             most_pairs: None,
             right_from: None,
         }

@@ -141,6 +141,7 @@ impl Waiting {
                         let (mut quiet, executor) = (Quiet, &CallingThread { stop });
                         let resources = Resources { files: &NoFiles, budget, executor };
                         let mut reading = Reading::new(&mut documents, &mut quiet, resources);
+                        reading.is_small = true;
                         match small(&mut reading) {
                             Err(Error::Stopped) => return Err(Error::Stopped),
                             // All threads together report the error, or have the memory.

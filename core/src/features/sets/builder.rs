@@ -45,6 +45,12 @@ impl<'a> SetBuilder<'a> {
         }
     }
 
+    /// Prepares for so few documents that one thread makes their sets.
+    #[must_use]
+    pub fn small(self) -> Self {
+        Self { dictionary: Dictionary::small(), ..self }
+    }
+
     /// Allows sets to go to files.
     #[must_use]
     pub fn with_files(self, files: &'a dyn TempFiles) -> Self {
