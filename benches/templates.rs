@@ -255,7 +255,7 @@ fn run(task: &Task, texts: &[String], executor: &dyn Executor) -> Result<(u64, u
         Task::Passages(parameters) => {
             let (mut corpus, mut quiet) = (Corpus::of_texts(texts), Quiet);
             let mut reading = Reading::new(&mut corpus, &mut quiet, resources(executor));
-            let mut search = passages::search(parameters, &mut reading)?;
+            let mut search = passages::passages(parameters, &mut reading)?;
             let mut count = 0;
             while let Some(batch) = search.next_batch(executor)? {
                 count += batch.len() as u64;

@@ -11,7 +11,9 @@ CREATE FUNCTION partial_duplicates(
     extend bool DEFAULT true,
     shingle int DEFAULT NULL,
     max_passages bigint DEFAULT NULL,
-    tokenizer text DEFAULT NULL
+    tokenizer text DEFAULT NULL,
+    within text DEFAULT NULL,
+    across text DEFAULT NULL
 ) RETURNS TABLE(
     left_id bigint,
     right_id bigint,
@@ -25,7 +27,7 @@ CREATE FUNCTION partial_duplicates(
     AS 'MODULE_PATHNAME', 'neardup_partial_duplicates'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
 COMMENT ON FUNCTION partial_duplicates(
-    regclass, float8, jsonb, text, text, text, int, bool, int, bigint, text
+    regclass, float8, jsonb, text, text, text, int, bool, int, bigint, text, text, text
 ) IS 'the passages that two rows of a table share, with their places in both texts, for ids that are integers';
 
 CREATE FUNCTION partial_duplicates(
@@ -40,7 +42,9 @@ CREATE FUNCTION partial_duplicates(
     extend bool DEFAULT true,
     shingle int DEFAULT NULL,
     max_passages bigint DEFAULT NULL,
-    tokenizer text DEFAULT NULL
+    tokenizer text DEFAULT NULL,
+    within text DEFAULT NULL,
+    across text DEFAULT NULL
 ) RETURNS TABLE(
     left_id anyelement,
     right_id anyelement,
@@ -54,7 +58,7 @@ CREATE FUNCTION partial_duplicates(
     AS 'MODULE_PATHNAME', 'neardup_partial_duplicates'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
 COMMENT ON FUNCTION partial_duplicates(
-    regclass, float8, anyelement, jsonb, text, text, text, int, bool, int, bigint, text
+    regclass, float8, anyelement, jsonb, text, text, text, int, bool, int, bigint, text, text, text
 ) IS 'the passages that two rows of a table share, with their places in both texts, for ids of the given type';
 
 CREATE FUNCTION partial_duplicates_between(
@@ -71,7 +75,11 @@ CREATE FUNCTION partial_duplicates_between(
     max_passages bigint DEFAULT NULL,
     right_id_column text DEFAULT NULL,
     right_text_column text DEFAULT NULL,
-    tokenizer text DEFAULT NULL
+    tokenizer text DEFAULT NULL,
+    within text DEFAULT NULL,
+    right_within text DEFAULT NULL,
+    across text DEFAULT NULL,
+    right_across text DEFAULT NULL
 ) RETURNS TABLE(
     left_id bigint,
     right_id bigint,
@@ -85,7 +93,7 @@ CREATE FUNCTION partial_duplicates_between(
     AS 'MODULE_PATHNAME', 'neardup_partial_duplicates_between'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
 COMMENT ON FUNCTION partial_duplicates_between(
-    regclass, regclass, float8, jsonb, text, text, text, int, bool, int, bigint, text, text, text
+    regclass, regclass, float8, jsonb, text, text, text, int, bool, int, bigint, text, text, text, text, text, text, text
 ) IS 'the passages that a row of the left and a row of the right table share, with their places in both texts, for ids that are integers';
 
 CREATE FUNCTION partial_duplicates_between(
@@ -103,7 +111,11 @@ CREATE FUNCTION partial_duplicates_between(
     max_passages bigint DEFAULT NULL,
     right_id_column text DEFAULT NULL,
     right_text_column text DEFAULT NULL,
-    tokenizer text DEFAULT NULL
+    tokenizer text DEFAULT NULL,
+    within text DEFAULT NULL,
+    right_within text DEFAULT NULL,
+    across text DEFAULT NULL,
+    right_across text DEFAULT NULL
 ) RETURNS TABLE(
     left_id anyelement,
     right_id anyelement,
@@ -117,7 +129,7 @@ CREATE FUNCTION partial_duplicates_between(
     AS 'MODULE_PATHNAME', 'neardup_partial_duplicates_between'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
 COMMENT ON FUNCTION partial_duplicates_between(
-    regclass, regclass, float8, anyelement, jsonb, text, text, text, int, bool, int, bigint, text, text, text
+    regclass, regclass, float8, anyelement, jsonb, text, text, text, int, bool, int, bigint, text, text, text, text, text, text, text
 ) IS 'the passages that a row of the left and a row of the right table share, with their places in both texts, for ids of the given type';
 
 CREATE FUNCTION shared_passages(

@@ -95,7 +95,7 @@ fn work(task: &Task, reading: &mut Reading<'_>, executor: &dyn Executor, began: 
             done.peak = done.peak.max(pairs.bytes());
         }
         Task::Passages(parameters) => {
-            let mut search = passages::search(parameters, reading)?;
+            let mut search = passages::passages(parameters, reading)?;
             done.prepared = began.elapsed().as_secs_f64();
             while let Some(batch) = search.next_batch(executor)? {
                 done.found += batch.len() as u64;

@@ -336,3 +336,31 @@ def test_normalize_is_one_of_the_options() -> None:
     assert options("--normalize", "nfkc") == {"normalize": "nfkc"}
     assert options("--normalize", "nfc", "--options", '{"recall": 0.9}') == {"recall": 0.9, "normalize": "nfc"}
     assert options("--method", "runs", "--min-run", "9", "--normalize", "nfkc") == {"min_run": 9, "normalize": "nfkc"}
+
+
+def test_only_some_rows_are_compared(dsn: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Within a language, across sources; rows without a language or a source are compared with none."""
+    top, out, tests = tmp_path / "in.jsonl", tmp_path / "out.jsonl", tmp_path / "tests.jsonl"
+    texts = [(TEXTS[1], "en", "a"), (TEXTS[1], "en", "b"), (TEXTS[1], "de", "a"), (TEXTS[1], None, "c")]
+    texts += [(TEXTS[1], "de", "a"), (TEXTS[1], "", ""), (TEXTS[3], "en", None)]
+    rows = [{"n": n, "body": body, "lang": lang, "source": of} for n, (body, lang, of) in enumerate(texts)]
+    top.write_bytes(lines(rows))
+
+    def kept(*arguments: object) -> list[int]:
+        return [row["n"] for row in found(dsn, out, top, *arguments)]
+
+    assert kept() == [0, 6]
+    assert kept("--within", "lang") == [0, 2, 3, 5, 6]
+    assert kept("--across", "source") == [0, 2, 4, 5, 6]
+    assert kept("--within", "lang", "--across", "source") == [0, 2, 3, 4, 5, 6]
+    pairs = tmp_path / "pairs.jsonl"
+    assert len(kept("--within", "lang", "--pairs", pairs)) == 5
+    assert [(row["left_id"], row["right_id"]) for row in read(pairs)] == [(1, 2), (3, 5)]
+    tests.write_bytes(lines([{"body": TEXTS[1], "lang": "de", "source": "b"}]))
+    against = ["--against", tests, "--method", "jaccard"]
+    assert kept(*against, "--within", "lang") == [0, 1, 3, 5, 6]
+    assert kept(*against, "--across", "source") == [1, 5, 6]
+    assert "no column 'nix' (--within)" in wrong(capsys, dsn, top, out, "--force", "--within", "nix")
+    tests.write_bytes(lines([{"body": TEXTS[1]}]))
+    said = wrong(capsys, dsn, top, out, "--force", "--across", "source", *map(str, against))
+    assert "no column 'source' (--across)" in said

@@ -165,6 +165,8 @@ def test_signatures_have_the_names_of_the_server(dsn: str) -> None:
         "id_column",
         "text_column",
         "site_column",
+        "within",
+        "across",
     }
 
 

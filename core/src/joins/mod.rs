@@ -11,6 +11,7 @@
 //! * [`nearest`]: finds the nearest records of each record, without a threshold
 //! * [`runs`]: joins texts by the share of their tokens in common runs
 //! * `grouped`: the pairs of all groups of rows, joined one after the other
+//! * `found_rows`: what else is found in all groups of rows
 //! * `across`: leaves out the pairs of rows of one source
 //! * [`pairs`]: expands pairs of records into pairs of rows, for all of these joins
 
@@ -18,6 +19,7 @@ pub(crate) mod across;
 mod candidates;
 pub mod codes;
 pub mod edit;
+pub(crate) mod found_rows;
 pub(crate) mod grouped;
 pub mod keys;
 pub mod nearest;

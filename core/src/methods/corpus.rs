@@ -4,7 +4,7 @@ use super::account::Account;
 use super::documents::{Documents, Quiet, Side};
 use super::method::Method;
 use super::nearest;
-use super::passages::search;
+use super::passages::passages;
 use super::reading::Reading;
 use super::sites::Sites;
 use crate::error::{Error, Result};
@@ -291,7 +291,7 @@ impl<'a> Corpus<'a> {
     pub fn passages(&mut self, parameters: &Parameters) -> Result<Vec<Passage>> {
         let mut quiet = Quiet;
         let mut reading = Reading::new(self, &mut quiet, USUAL);
-        let mut search = search(parameters, &mut reading)?;
+        let mut search = passages(parameters, &mut reading)?;
         let mut all = Vec::new();
         while let Some(mut batch) = search.next_batch(USUAL.executor)? {
             memory::reserve(&mut all, batch.len(), "collecting passages")?;

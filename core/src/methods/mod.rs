@@ -14,7 +14,6 @@ pub mod edit;
 pub mod estimate;
 pub mod explain;
 pub mod gather;
-mod group;
 pub mod imatch;
 pub mod method;
 pub mod nearest;

@@ -1,6 +1,7 @@
 //! The nearest of each: for every document the documents that are the most similar to it.
 
 use super::reading::Reading;
+use super::within::rows::rows_of_groups;
 use crate::error::Result;
 use crate::features::FeatureSpec;
 use crate::features::sets::order::Ordered;
@@ -10,15 +11,35 @@ use crate::verify::measure::Measure;
 
 /// Reads the documents of a table and prepares the search for the `k` nearest of each, exactly. Of
 /// equally similar documents those of the first ids are the nearest; documents without a common
-/// token are not near. All sets are in memory at a time.
+/// token are not near. All sets are in memory at a time, those of one group if rows come in groups.
 pub fn search(
     spec: FeatureSpec,
     measure: Measure,
     k: usize,
     reading: &mut Reading<'_>,
 ) -> Result<NearestRows> {
-    let ordered = ordered(spec, reading)?;
-    of_ordered(ordered, measure, k, SHORT, reading)
+    if !reading.is_grouped() {
+        let ordered = ordered(spec, reading)?;
+        return of_ordered(ordered, measure, k, SHORT, reading);
+    }
+    let rows = rows_of_groups(
+        &|reading, take| {
+            let ordered = ordered(spec, reading)?;
+            let mut rows = of_ordered(ordered, measure, k, SHORT, reading)?;
+            while rows.advance(reading.executor)? {
+                while let Some(row) = rows.take() {
+                    take(row.into())?;
+                }
+            }
+            while let Some(row) = rows.take() {
+                take(row.into())?;
+            }
+            reading.account.counts.add(&rows.counts());
+            Ok(())
+        },
+        reading,
+    )?;
+    Ok(NearestRows::of_groups(rows, std::mem::take(&mut reading.account.counts)))
 }
 
 /// Reads the documents as ordered sets.

@@ -1,17 +1,57 @@
 //! The search for passages that documents share: `partial_duplicates`.
 
+use std::sync::Mutex;
+
 use super::account::Unsigned;
 use super::reading::Reading;
 use super::short_texts::LongParts;
 use super::spotsigs::NO_SPOT;
+use super::within::rows::rows_of_groups;
 use crate::error::Result;
 use crate::features::units::sets::{DocumentUnit, Units};
-use crate::passages::Parameters;
+use crate::memory;
+use crate::passages::in_groups::{LoggedPassage, Passages};
 use crate::passages::progress::Phase;
 use crate::passages::search::Search;
+use crate::passages::{Capped, Parameters};
 
-/// Reads the documents, joins their sentences, and prepares the search for passages.
-pub fn search(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Search> {
+/// Reads the documents, joins their sentences, and prepares the search for passages: among all
+/// documents, or among those of each group.
+pub fn passages(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Passages> {
+    let found = if reading.is_grouped() {
+        in_groups(parameters, reading)?
+    } else {
+        Passages::of_search(search(parameters, reading)?)
+    };
+    match reading.across() {
+        None => Ok(found),
+        Some(sources) => Ok(found.across(memory::collect(sources.iter().copied(), "keeping sources")?)),
+    }
+}
+
+fn in_groups(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Passages> {
+    let all_capped = Mutex::new(Capped::default());
+    let rows = rows_of_groups(
+        &|reading, take| {
+            let mut search = search(parameters, reading)?;
+            let right_from = reading.right_from().unwrap_or(0);
+            while let Some(batch) = search.next_batch(reading.executor)? {
+                batch.iter().try_for_each(|passage| take(LoggedPassage::new(passage, right_from)))?;
+            }
+            if let Ok(mut all) = all_capped.lock() {
+                all.add(search.account.capped);
+            }
+            Ok(())
+        },
+        reading,
+    )?;
+    let capped = all_capped.into_inner().unwrap_or_default();
+    Ok(Passages::of_groups(rows, capped, reading.right_from().unwrap_or(0)))
+}
+
+/// Reads the documents, joins their sentences, and prepares the search for passages among all
+/// documents.
+fn search(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Search> {
     reading.compares(Some(LongParts::Sentences));
     let (library, maker) = reading.read_units(DocumentUnit::Sentence, &parameters.features)?;
     let left_rows = reading.order()?;

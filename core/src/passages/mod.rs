@@ -11,6 +11,7 @@ mod classes;
 pub mod diagonals;
 pub mod frequent_sentences;
 pub mod grow;
+pub mod in_groups;
 pub mod pairs;
 pub mod progress;
 pub mod search;
@@ -150,4 +151,13 @@ pub struct Capped {
     /// Whether too many pairs of such sentences are similar but not equal, so not all of them were
     /// kept. Then passages continue across such sentences only where these are equal.
     pub equal_only: bool,
+}
+
+impl Capped {
+    /// Adds the sentences of other documents.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.sentences += other.sentences;
+        self.occurrences += other.occurrences;
+        self.equal_only |= other.equal_only;
+    }
 }

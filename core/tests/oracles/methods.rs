@@ -220,7 +220,7 @@ fn passages_do_not_depend_on_memory() {
         let resources = Resources { files: &files, budget, executor: &PlainThreads(threads) };
         let (mut corpus, mut quiet) = (Corpus::of_texts(&texts).split(right_from), Quiet);
         let mut search =
-            passages::search(&parameters, &mut Reading::new(&mut corpus, &mut quiet, resources)).unwrap();
+            passages::passages(&parameters, &mut Reading::new(&mut corpus, &mut quiet, resources)).unwrap();
         let mut all = Vec::new();
         while let Some(mut batch) = search.next_batch(resources.executor).unwrap() {
             all.append(&mut batch);

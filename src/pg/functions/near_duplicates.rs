@@ -57,11 +57,10 @@ pub(crate) struct RunningJoin {
 impl RunningJoin {
     /// Reads the documents and prepares the join.
     pub(crate) fn new(request: &Request) -> Result<Self> {
-        let (pairs, finished, account) =
-            request.reading().prepare(|reading| {
-                reading.most_pairs = request.max_pairs;
-                within::pairs(&*request.method, reading)
-            })?;
+        let (pairs, finished, account) = request.reading().prepare(|reading| {
+            reading.most_pairs = request.max_pairs;
+            within::pairs(&*request.method, reading)
+        })?;
         tell_weak(request.name, &account, &request.of_words);
         tell_recall(request.name, &account);
         tell_handed_over(request.name, &account);

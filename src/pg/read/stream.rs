@@ -30,8 +30,7 @@ impl DocumentSource {
         let of_groups = [type_of(self.group), pg_sys::TEXTOID, type_of(across)];
         let [site, url, site_value] = of_sites;
         let [group, source, source_value] = of_groups;
-        let types =
-            [self.id_type, self.kind.type_oid(), site, url, site_value, group, source, source_value];
+        let types = [self.id_type, self.kind.type_oid(), site, url, site_value, group, source, source_value];
         let cursor = OpenCursor::open(&query, types)?;
         let context = PgMemoryContexts::new("neardup: documents");
         Ok(DocumentStream { source: self, context, cursor, rows: 16, stored: 0, ended: false })

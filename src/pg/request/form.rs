@@ -127,7 +127,7 @@ forms! {
         Docs, Threshold, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, SiteColumn, Sample,
         ByNode, Parts, Within, Across,
     ],
-    NEAREST = "nearest" [Docs, K, IdType, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, Options],
+    NEAREST = "nearest" [Docs, K, IdType, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, Options, Within],
     SUGGEST = "suggest" [Docs, IdColumn, TextColumn, Sample, Labels, MinPrecision],
     SUGGEST_PAIRS = "suggest_pairs" [Docs, Wanted, IdType, IdColumn, TextColumn, Sample],
     NEAR_DUPLICATE_CLUSTERS = "near_duplicate_clusters" [
@@ -145,11 +145,11 @@ forms! {
     ],
     PARTIAL_DUPLICATES = "partial_duplicates" [
         Docs, Threshold, IdType, Options, IdColumn, TextColumn, Features, MinSentences, Extend, Shingle, MaxPassages,
-        Tokenizer,
+        Tokenizer, Within, Across,
     ],
     PARTIAL_DUPLICATES_BETWEEN = "partial_duplicates_between" [
         Left, Right, Threshold, IdType, Options, IdColumn, TextColumn, Features, MinSentences, Extend, Shingle, MaxPassages,
-        RightIdColumn, RightTextColumn, Tokenizer,
+        RightIdColumn, RightTextColumn, Tokenizer, Within, RightWithin, Across, RightAcross,
     ],
     SHARED_PASSAGES = "shared_passages" [
         A, B, Threshold, Options, Features, MinSentences, Extend, Shingle, Tokenizer,

@@ -3,11 +3,12 @@
 
 use std::borrow::Cow;
 
-use pgrx::{PgSqlErrorCode, pg_sys};
+use pgrx::pg_sys;
 
 use super::arguments::Arguments;
 use super::example::{Example, did_you_mean, literal, such_as};
 use super::form::{Argument, KeptArguments, NEAR_DUPLICATES, Named};
+use super::limits::{RowLimits, alike_groups, column, columns_of};
 use super::methods::{self, stored};
 use super::options::at_least_one;
 use super::tables::{Tables, Treatment};
@@ -15,8 +16,6 @@ use super::tokenizer::HTML;
 use crate::pg::query::column::UserColumn;
 use crate::pg::query::decode::ColumnContent;
 use crate::pg::read::documents::ServerReading;
-use crate::pg::query::ids::has_order;
-use crate::pg::query::names::type_name;
 use crate::pg::read::source::{DocumentSource, RowColumns};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::methods::Method;
@@ -57,14 +56,12 @@ impl Request {
         let tables = Tables::open(given)?;
         let (columns, mut example, form) = (tables.columns()?, tables.example(), given.form);
         let sites = columns_of(given, [Argument::SiteColumn, Argument::RightSiteColumn])?;
-        let groups = columns_of(given, [Argument::Within, Argument::RightWithin])?;
-        let others = columns_of(given, [Argument::Across, Argument::RightAcross])?;
-        for (name, argument) in [&groups[0], &others[0]].into_iter().flatten() {
-            example = example.with(argument.name(), literal(name));
-        }
-        if sites[0].is_some() && groups[0].is_some() {
-            return Err(SqlError::parameter("site_column and within cannot be combined")
-                .hint(such_as(&example)));
+        let limits = RowLimits::new(given)?;
+        example = limits.add_to(example);
+        if sites[0].is_some() && limits.has_groups() {
+            return Err(
+                SqlError::parameter("site_column and within cannot be combined").hint(such_as(&example))
+            );
         }
         let without_sites = example.clone();
         let of_words = of_words(&example, given.text(Argument::Tokenizer)?.as_deref());
@@ -122,17 +119,10 @@ impl Request {
         }
         let reading = Treatment { tsearch, normalize, pages: pages.as_ref() };
         let (left, right) = tables.sources(columns, reading, |table, number| {
-            let column = |all: &[Option<NamedColumn>]| {
-                let named = all.get(number).and_then(Option::as_ref);
-                named.map(|(name, argument)| table.relation.named(name, argument.name())).transpose()
-            };
-            let within = column(&groups)?;
-            within.map_or(Ok(()), |column| with_order(column, &example))?;
-            Ok(RowColumns { site: column(&sites)?, within, across: column(&others)? })
+            let site = column(&sites, table, number)?;
+            Ok(RowColumns { site, ..limits.columns(table, number)? })
         })?;
-        if let Some(right) = &right {
-            alike_groups(&left, right)?;
-        }
+        alike_groups(&left, right.as_ref())?;
         let method_name = sketches.map_or(name, |(kind, _)| kind.method());
         let (name, id_type) = (form.name, tables.id_type());
         Ok(Self { name, left, right, id_type, method_name, method, max_pairs, example, of_words })
@@ -156,50 +146,6 @@ pub(super) fn of_words(example: &Example, tokenizer: Option<&str>) -> Example {
         Some(HTML) => example.with("tokenizer", literal(HTML)).at(THRESHOLD),
         _ => example.at(THRESHOLD),
     }
-}
-
-/// The name of a column, and the argument that gives it.
-type NamedColumn = (Cow<'static, str>, Argument);
-
-/// Returns the column of each relation that one of these arguments names, if there is one.
-fn columns_of(given: Named<'_>, arguments: [Argument; 2]) -> Result<Vec<Option<NamedColumn>>> {
-    let mut columns: Vec<Option<NamedColumn>> = Vec::new();
-    for (_, argument) in given.form.relations().iter().zip(arguments) {
-        // Unless the caller names the column of the right table, it has the same name as the column
-        // of the left table.
-        let name = given.text(argument)?.map(|name| (name, argument));
-        columns.push(name.or_else(|| columns.last().cloned().flatten()));
-    }
-    Ok(columns)
-}
-
-/// Refuses a column of groups whose type has no order.
-fn with_order(column: &UserColumn, example: &Example) -> Result<()> {
-    if has_order(column.base_type) {
-        return Ok(());
-    }
-    let message = format!(
-        "column \"{}\" is of type {}, which has no default ordering, so its values cannot be groups",
-        column.name,
-        column.type_name()
-    );
-    Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION, message)
-        .hint(format!("A view can cast it, for example to text. {}", such_as(example))))
-}
-
-/// Refuses two tables whose groups are of different types or collations.
-fn alike_groups(left: &DocumentSource, right: &DocumentSource) -> Result<()> {
-    let (Some(one), Some(other)) = (left.group(), right.group()) else { return Ok(()) };
-    if one == other {
-        return Ok(());
-    }
-    let [left_type, right_type] = [one, other].map(|(of, _)| type_name(of));
-    let message = match one.0 == other.0 {
-        true => "the groups of the two tables have different collations".to_owned(),
-        false => format!("the groups are of type {left_type} in the left table and {right_type} in the right one"),
-    };
-    Err(SqlError::new(PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH, message)
-        .hint("A view can cast one of the columns to the type and the collation of the other."))
 }
 
 /// Returns the name of a column that holds ready-made tokens or sketches, if there is one.

@@ -8,6 +8,7 @@ pub(crate) mod features;
 pub(crate) mod form;
 pub(crate) mod in_parts;
 mod join;
+mod limits;
 pub(crate) mod methods;
 mod nearest_of_each;
 mod options;

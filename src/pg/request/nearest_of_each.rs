@@ -9,11 +9,12 @@ use super::arguments::Arguments;
 use super::example::{literal, such_as};
 use super::form::{Argument, Named};
 use super::join::{made_tokens, refuse_normalization, refuse_sketches};
+use super::limits::RowLimits;
 use super::methods::{self, sets};
 use super::options::{self, NormalizationForm, Options};
 use super::tables::{Tables, Treatment};
 use super::tokenizer::HTML;
-use crate::pg::read::source::{DocumentSource, RowColumns};
+use crate::pg::read::source::DocumentSource;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::normalization::Normalization;
@@ -53,6 +54,8 @@ impl NearestRequest {
             return Err(SqlError::parameter(message).hint(such_as(&example)));
         }
         example.threshold = Some(f64::from(k));
+        let limits = RowLimits::new(given)?;
+        example = limits.add_to(example);
         tables.tell_types(&columns);
         refuse_sketches(&columns, name)?;
         let asked = given.text(Argument::Method)?.unwrap_or(Cow::Borrowed(methods::DEFAULT));
@@ -80,7 +83,7 @@ impl NearestRequest {
                 .map_err(|error| error.hint(such_as(&arguments.example)))?;
         }
         let treatment = Treatment { tsearch: arguments.tsearch, normalize, ..Treatment::default() };
-        let (source, _) = tables.sources(columns, treatment, |_, _| Ok(RowColumns::default()))?;
+        let (source, _) = tables.sources(columns, treatment, |table, n| limits.columns(table, n))?;
         // The value is in its range.
         let (id_type, k) = (tables.id_type(), k as usize);
         Ok(Self { name, source, id_type, spec, measure: sets::measure(method, 1), k })

@@ -11,10 +11,11 @@ use super::form::{
     Argument, KeptArguments, NEAR_DUPLICATES, NEAR_DUPLICATES_BETWEEN, Named, PARTIAL_DUPLICATES,
 };
 use super::join::{of_words, refuse_made};
+use super::limits::{RowLimits, alike_groups};
 use super::options::{self, at_least_one};
 use super::tables::{Tables, Treatment};
 use super::tokenizer::{HTML, HtmlPages};
-use crate::pg::read::source::{DocumentSource, RowColumns};
+use crate::pg::read::source::DocumentSource;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::passages::Parameters;
 
@@ -53,6 +54,8 @@ impl PassageRequest {
     pub(crate) fn new(given: Named<'_>) -> Result<Self> {
         let tables = Tables::open(given)?;
         let (columns, mut example, form) = (tables.columns()?, tables.example(), given.form);
+        let limits = RowLimits::new(given)?;
+        example = limits.add_to(example);
         tables.tell_types(&columns);
         let whole = if form.relations().len() == 2 { NEAR_DUPLICATES_BETWEEN } else { NEAR_DUPLICATES };
         let tokenizer = given.text(Argument::Tokenizer)?;
@@ -64,7 +67,8 @@ impl PassageRequest {
             given.get(Argument::MaxPassages).map(|most| at_least_one("max_passages", most, 1000, &example));
         let max_passages = most.transpose()?;
         let reading = Treatment { pages: pages.as_ref(), ..Treatment::default() };
-        let (left, right) = tables.sources(columns, reading, |_, _| Ok(RowColumns::default()))?;
+        let (left, right) = tables.sources(columns, reading, |table, n| limits.columns(table, n))?;
+        alike_groups(&left, right.as_ref())?;
         let id_type = tables.id_type();
         Ok(Self { name: form.name, left, right, id_type, parameters, max_passages, example, of_words })
     }

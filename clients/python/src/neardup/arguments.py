@@ -200,6 +200,16 @@ def _comparison(group: argparse._ArgumentGroup) -> None:
         default=[],
         help="column that holds the texts of --against, where it is not that of IN",
     )
+    add(
+        "--within",
+        metavar="COLUMN",
+        help="compare only rows with equal values in a column, such as those of a language; rows without one stay",
+    )
+    add(
+        "--across",
+        metavar="COLUMN",
+        help="compare only rows with different values in a column, such as their source; rows without one stay",
+    )
 
 
 def _repeats(group: argparse._ArgumentGroup) -> None:

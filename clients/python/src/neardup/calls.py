@@ -13,6 +13,7 @@ Value = object
 
 ARGUMENT_TYPES: Final[Mapping[str, str]] = {
     "a": "text",
+    "across": "text",
     "b": "text",
     "batch_rows": "int4",
     "clustering": "text",
@@ -45,9 +46,11 @@ ARGUMENT_TYPES: Final[Mapping[str, str]] = {
     "parts": "int4",
     "resume": "bool",
     "right": "regclass",
+    "right_across": "text",
     "right_id_column": "text",
     "right_site_column": "text",
     "right_text_column": "text",
+    "right_within": "text",
     "shingle": "int4",
     "site_column": "text",
     "snap": "text",

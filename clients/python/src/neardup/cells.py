@@ -38,13 +38,13 @@ def ranks(reader: Reader, name: str | None, chunk: Chunk, before: int) -> Iterat
             yield _comparable(reader, number, name, value, "--keep").strip()
 
 
-def sites(reader: Reader, name: str | None, chunk: Chunk, before: int) -> Iterator[str | None]:
-    """What --within compares."""
+def groups(reader: Reader, name: str | None, chunk: Chunk, before: int, option: str) -> Iterator[str | None]:
+    """What --within and --across compare."""
     if name is None:
         yield from (None for _ in range(len(chunk)))
         return
     for number, value in enumerate(chunk.column(name), before + 1):
-        yield None if value is None or value == "" else _comparable(reader, number, name, value, "--within")
+        yield None if value is None or value == "" else _comparable(reader, number, name, value, option)
 
 
 def _comparable(reader: Reader, number: int, name: str, value: object, option: str) -> str:

@@ -75,6 +75,10 @@ class DedupTask(Task):
     """Files with whose rows those of the sources are compared, in place of with each other."""
     against_text_columns: Sequence[str] = ()
     """The columns that hold their texts."""
+    within: str | None = None
+    """The column in which two similar rows are equal."""
+    across: str | None = None
+    """The column in which two similar rows differ."""
     report: Path | None = None
     """Where a page about the near duplicates goes."""
     pairs: Path | None = None
@@ -100,6 +104,7 @@ class Dedup(Job):
         if task.against_text_columns and not task.against:
             raise FileError("--against-text-column is for the files of --against")
         self.more_sources = task.against
+        self.site_column, self.source_column = task.within, task.across
         self.more_outs = [path for path in (task.report, task.pairs, task.clusters) if path is not None]
         super().__init__(task, stack, work)
 
@@ -139,6 +144,8 @@ class Dedup(Job):
     @property
     def _given(self) -> dict[str, Value]:
         given: dict[str, Value] = {"threshold": self.task.threshold, "id_column": "id", "text_column": "body"}
+        given["within"] = None if self.task.within is None else "site"
+        given["across"] = None if self.task.across is None else "source"
         return given | dict(self.task.arguments)
 
     def _call(self, store: Store) -> tuple[str, list[Value]]:

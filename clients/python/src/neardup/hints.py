@@ -15,7 +15,7 @@ _FLAGS: Final = (
     *("min_length", "unit", "snap", "min_documents", "min_share", "min_tokens", "min_left", "within_documents"),
 )
 """Arguments that are flags of the same name."""
-_OURS: Final = ("id_column", "text_column", "docs", "left", "right", "id_type", "within")
+_OURS: Final = ("id_column", "text_column", "docs", "left", "right", "id_type", "within", "across")
 """Arguments that the command gives by itself, about a table of its own."""
 
 _VALUE: Final = r"'(?:[^']|'')*'|[\w.+-]+"

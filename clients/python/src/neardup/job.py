@@ -81,6 +81,8 @@ class Job(ABC):
     """More files that are written."""
     site_column: str | None = None
     """The column of groups of rows."""
+    source_column: str | None = None
+    """The column of what rows have to differ in."""
     said: Sequence[str] = ()
     """Lines for the standard output."""
     pieces: int = 1
@@ -105,9 +107,13 @@ class Job(ABC):
         if task.id_column is not None:
             for each in self.inputs.having(task.id_column, "--id-column"):
                 each.check_id(task.id_column)
-        for column, option in ((task.rank_column, "--keep"), (self.site_column, "--within")):
+        groups = ((self.site_column, "--within"), (self.source_column, "--across"))
+        for column, option in ((task.rank_column, "--keep"), *groups):
             if column is not None:
                 list(self.inputs.having(column, option))
+        for column, option in groups:
+            if column is not None and self.against is not None:
+                list(self.against.having(column, option))
         for name in {**self.added(), **(self.told() if task.removed else {})}:
             if name in self.inputs.fields:
                 raise FileError(
@@ -210,8 +216,8 @@ class Job(ABC):
     def _wanted(self, inputs: Inputs) -> Wanted:
         task, ours = self.task, inputs is self.inputs
         key = task.id_column if ours or task.id_column in inputs.fields else None
-        rank, site = (task.rank_column, self.site_column) if ours else (None, None)
-        return Wanted(self.texts, self.pieces, key, rank, site)
+        rank = task.rank_column if ours else None
+        return Wanted(self.texts, self.pieces, key, rank, self.site_column, self.source_column)
 
     def _check_read(self, store: Store, notice: Notice) -> None:
         """What is known of the columns once all rows are read, before they are compared."""

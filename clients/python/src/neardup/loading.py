@@ -15,7 +15,8 @@ from neardup.task import Task
 from neardup.texts import Texts
 
 _COLUMNS: Final = (
-    "(id pg_catalog.int8, key pg_catalog.text, rank pg_catalog.text, site pg_catalog.text, body pg_catalog.text)"
+    "(id pg_catalog.int8, key pg_catalog.text, rank pg_catalog.text, site pg_catalog.text, source pg_catalog.text,"
+    " body pg_catalog.text)"
 )
 # Not of longer exponents, which no number of the server has.
 _IS_NUMBER: Final = r"""
@@ -45,6 +46,7 @@ class Wanted:
     key: str | None = None
     rank: str | None = None
     site: str | None = None
+    source: str | None = None
 
 
 def create(store: Store, table: str) -> None:
@@ -84,7 +86,7 @@ def _load_file(store: Store, table: str, inputs: Inputs, at: int, wanted: Wanted
     """Copies a file, behind the rows of it that are there already."""
     reader, start = inputs.readers[at], inputs.starts[at]
     now = Loaded(before.rows, before.empty, before.characters)
-    only = [*wanted.texts[reader].columns, wanted.key, wanted.rank, wanted.site]
+    only = [*wanted.texts[reader].columns, wanted.key, wanted.rank, wanted.site, wanted.source]
     if reader.bad is not None:
 
         def count(_: Bad) -> None:
@@ -96,9 +98,9 @@ def _load_file(store: Store, table: str, inputs: Inputs, at: int, wanted: Wanted
         with store.step():
             with (
                 store.connection.cursor() as cursor,
-                cursor.copy(f"COPY {store.name(table)} (id, key, rank, site, body) FROM STDIN".encode()) as copy,
+                cursor.copy(f"COPY {store.name(table)} (id, key, rank, site, source, body) FROM STDIN".encode()) as copy,
             ):
-                copy.set_types(["int8", "text", "text", "text", "text"])
+                copy.set_types(["int8", "text", "text", "text", "text", "text"])
                 ends = now.characters + _PART
                 while now.characters < ends:
                     if (chunk := next(chunks, None)) is None:
@@ -135,7 +137,8 @@ def _rows(reader: Reader, wanted: Wanted, chunk: Chunk, before: int) -> Iterator
     yield from zip(
         cells.keys(reader, wanted.key, chunk, before),
         cells.ranks(reader, wanted.rank, chunk, before),
-        cells.sites(reader, wanted.site, chunk, before),
+        cells.groups(reader, wanted.site, chunk, before, "--within"),
+        cells.groups(reader, wanted.source, chunk, before, "--across"),
         cells.bodies(reader, wanted.texts[reader], chunk, before, joined=wanted.pieces == 1),
         strict=True,
     )
@@ -154,7 +157,7 @@ def ranked(store: Store, task: Task, docs: str) -> tuple[str, str]:
         rank = f"CASE WHEN rank IS NOT NULL THEN {_MIXED.format('NULLS FIRST' if rule == 'max' else 'NULLS LAST')} END"
     # That of an empty table may have another type.
     store.execute("DROP VIEW IF EXISTS pg_temp.neardup_ranked")
-    view = f"SELECT id, site, body, {rank} AS rank FROM {store.name(docs)}"
+    view = f"SELECT id, site, source, body, {rank} AS rank FROM {store.name(docs)}"
     store.execute(f"CREATE TEMP VIEW neardup_ranked AS {view}")
     return "pg_temp.neardup_ranked", f"{rule}:rank"
 

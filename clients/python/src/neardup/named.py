@@ -26,6 +26,8 @@ class Comparison(TypedDict, total=False):
     multiset: bool | None
     max_pairs: int | None
     site_column: str | None
+    within: str | None
+    across: str | None
 
 
 class Between(Comparison, total=False):
@@ -34,6 +36,8 @@ class Between(Comparison, total=False):
     right_id_column: str | None
     right_text_column: str | None
     right_site_column: str | None
+    right_within: str | None
+    right_across: str | None
 
 
 class Elimination(Comparison, total=False):

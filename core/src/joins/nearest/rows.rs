@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use bytemuck::{Pod, Zeroable};
+
 use super::NearestSearch;
 use super::batch::Arrived;
 use super::block::Nearest;
@@ -12,6 +14,7 @@ use crate::executor::{self, Executor};
 use crate::features::sets::order::Ordered;
 use crate::features::sets::records::Members;
 use crate::joins::Counts;
+use crate::joins::found_rows::{FoundRow, FoundRows as GroupedRows};
 use crate::memory;
 use crate::verify::measure::Measure;
 
@@ -43,9 +46,48 @@ pub struct NearestRow {
 
 /// The nearest rows of all rows, row by row, and for each row the most similar one first.
 #[derive(Debug)]
-pub struct NearestRows {
-    search: NearestSearch,
-    found: FoundRows,
+pub struct NearestRows(Rows);
+
+/// The source of the rows.
+#[derive(Debug)]
+enum Rows {
+    /// A search among all rows.
+    Searched(Box<NearestSearch>, FoundRows),
+    /// What was found in each group of rows.
+    Grouped(NearestInGroups),
+}
+
+/// The nearest rows that were found in groups of rows.
+#[derive(Debug)]
+struct NearestInGroups {
+    rows: GroupedRows<LoggedRow>,
+    batch: VecDeque<NearestRow>,
+    counts: Counts,
+    given: u64,
+}
+
+/// A row of the result as it is kept.
+#[derive(Debug, Clone, Copy, Zeroable, Pod)]
+#[repr(C)]
+pub(crate) struct LoggedRow {
+    row: u32,
+    nearest: u32,
+    rank: u32,
+    _unused: u32,
+    similarity: f64,
+}
+
+impl From<NearestRow> for LoggedRow {
+    fn from(NearestRow { row, nearest, similarity, rank }: NearestRow) -> Self {
+        Self { row, nearest, rank, _unused: 0, similarity }
+    }
+}
+
+impl FoundRow for LoggedRow {
+    fn shift(&mut self, [left, right]: [u32; 2]) {
+        self.row += left;
+        self.nearest += right;
+    }
 }
 
 /// What is called during a search: it gets the share of the work that is done, and a function that
@@ -89,13 +131,21 @@ impl NearestRows {
         let search = NearestSearch::new(parts, executor)?;
         let found =
             FoundRows { k, order, batch: VecDeque::new(), records: 0, at: (0, 0, 0), of_row: 0, given: 0 };
-        Ok(Self { search, found })
+        Ok(Self(Rows::Searched(Box::new(search), found)))
+    }
+
+    /// Gives what was found in each group of rows.
+    pub(crate) fn of_groups(rows: GroupedRows<LoggedRow>, counts: Counts) -> Self {
+        Self(Rows::Grouped(NearestInGroups { rows, batch: VecDeque::new(), counts, given: 0 }))
     }
 
     /// Returns the next row that was already found, or `None` when [`NearestRows::advance`] has to
     /// be called. O(1) amortised.
     pub fn take(&mut self) -> Option<NearestRow> {
-        self.found.take(&self.search)
+        match &mut self.0 {
+            Rows::Searched(search, found) => found.take(search),
+            Rows::Grouped(found) => found.take(),
+        }
     }
 
     /// Searches for some more records. Returns false when all are done.
@@ -106,7 +156,10 @@ impl NearestRows {
     /// Does the same as [`NearestRows::advance`]. Meanwhile it calls `beside` in the calling
     /// thread, so that the rows that are found can be taken.
     pub fn advance_beside(&mut self, executor: &dyn Executor, beside: &mut Beside<'_>) -> Result<bool> {
-        let Self { search, found } = self;
+        let (search, found) = match &mut self.0 {
+            Rows::Searched(search, found) => (search, found),
+            Rows::Grouped(found) => return found.advance(executor),
+        };
         let mut batch = search.take(executor);
         search.work(&mut batch, executor, &mut |arrived| {
             found.add(arrived);
@@ -119,22 +172,50 @@ impl NearestRows {
 
     /// Returns what the filters have counted so far.
     pub fn counts(&self) -> Counts {
-        self.search.counts()
+        match &self.0 {
+            Rows::Searched(search, _) => search.counts(),
+            Rows::Grouped(found) => found.counts,
+        }
     }
 
     /// Returns how many rows were given so far.
     pub fn given(&self) -> u64 {
-        self.found.given
+        match &self.0 {
+            Rows::Searched(_, found) => found.given,
+            Rows::Grouped(found) => found.given,
+        }
     }
 
     /// Returns the share of the work that is done, 0 to 1.
     pub fn progress(&self) -> f64 {
-        self.found.progress(&self.search)
+        match &self.0 {
+            Rows::Searched(search, found) => found.progress(search),
+            Rows::Grouped(found) => found.rows.progress(),
+        }
     }
 
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.search.bytes() + self.found.bytes()
+        match &self.0 {
+            Rows::Searched(search, found) => search.bytes() + found.bytes(),
+            Rows::Grouped(found) => found.rows.bytes(),
+        }
+    }
+}
+
+impl NearestInGroups {
+    fn take(&mut self) -> Option<NearestRow> {
+        let row = self.batch.pop_front()?;
+        self.given += 1;
+        Some(row)
+    }
+
+    fn advance(&mut self, executor: &dyn Executor) -> Result<bool> {
+        let Some(batch) = self.rows.next_batch(executor)? else { return Ok(false) };
+        self.batch.extend(batch.into_iter().map(|LoggedRow { row, nearest, rank, similarity, .. }| {
+            NearestRow { row, nearest, similarity, rank }
+        }));
+        Ok(true)
     }
 }
 

@@ -198,7 +198,7 @@ fn passages_stop_anywhere() {
     stops_anywhere("passages", &|texts, budget, executor| {
         let (mut corpus, mut quiet) = (Corpus::of_texts(texts), Quiet);
         let mut reading = Reading::new(&mut corpus, &mut quiet, resources(budget, executor));
-        let mut search = passages::search(&parameters, &mut reading).unwrap();
+        let mut search = passages::passages(&parameters, &mut reading).unwrap();
         let mut all = String::new();
         while let Some(batch) = search.next_batch(executor).unwrap() {
             all.push_str(&format!("{batch:?}"));

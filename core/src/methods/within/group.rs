@@ -1,11 +1,11 @@
 //! The documents of one group of rows, as a source of documents for a method that knows no groups.
 
-use super::documents::{Documents, Side};
-use super::sites::Sites;
 use crate::error::{Error, Result};
 use crate::executor::Executor;
 use crate::features::source_document::SourceDocument;
 use crate::memory;
+use crate::methods::documents::{Documents, Side};
+use crate::methods::sites::Sites;
 
 /// The documents of a group that were read, or the first of them.
 #[derive(Debug, Default)]

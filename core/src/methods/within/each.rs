@@ -1,57 +1,27 @@
-//! Compares only rows of one group, and only rows of different sources: each group is a table of
-//! its own for the method.
-//!
-//! Small groups are held, and each is the work of one thread; the threads work on many of them at
-//! a time. A large group is read and joined by all threads together, like a table without groups.
-//! So nothing is compared across groups, and a method's memory is that of its largest group.
+//! Works on the groups of rows one after the other: on small ones in one thread each, on large ones
+//! in all threads.
 
 use std::time::Instant;
 
-use super::account::{Account, milliseconds};
-use super::documents::{Documents, Quiet, Side};
 use super::group::{GroupDocuments, HeldGroup};
-use super::method::Method;
-use super::reading::Reading;
 use crate::error::{Error, Result};
 use crate::executor::{self, CallingThread};
-use crate::joins::grouped::{GroupFound, GroupedPairs};
-use crate::joins::pairs::Pairs;
 use crate::memory;
+use crate::methods::account::{Account, milliseconds};
+use crate::methods::documents::{Documents, Quiet, Side};
+use crate::methods::reading::Reading;
 use crate::resources::Resources;
 use crate::storage::files::NoFiles;
 
 const DOING: &str = "joining the groups of rows";
 
-/// Finds the pairs of a method: those of each group, and of rows of different sources, if the
-/// documents have groups and sources.
-pub fn pairs(method: &dyn Method, reading: &mut Reading<'_>) -> Result<Pairs> {
-    let pairs = if reading.is_grouped() {
-        let has_right = reading.has_right();
-        let found = GroupedPairs::new(has_right, reading.memory / 4);
-        let mut work = PairsOfGroups { method, found };
-        let small = |reading: &mut Reading<'_>| GroupFound::new(method.pairs(reading)?, reading.executor);
-        each_group(reading, &small, &mut work)?;
-        let PairsOfGroups { found, .. } = work;
-        reading.held(found.bytes());
-        found.finish(reading.left_rows())
-    } else {
-        method.pairs(reading)?
-    };
-    let executor = reading.executor;
-    match reading.across() {
-        None => Ok(pairs),
-        Some(numbers) => pairs.across(numbers, executor),
-    }
-}
-
 /// What one thread does with a small group. It returns `None` if too much is found to be held.
-type Small<'w, F> = dyn Fn(&mut Reading<'_>) -> Result<Option<F>> + Sync + 'w;
+pub(crate) type Small<'w, F> = dyn Fn(&mut Reading<'_>) -> Result<Option<F>> + Sync + 'w;
 
 /// What is done with the groups otherwise.
-trait GroupWork<F> {
-    /// Keeps what was found in a small group. `offsets` are what its row numbers differ by from
-    /// those of the tables.
-    fn keep(&mut self, found: &F, offsets: [u32; 2], reading: &Reading<'_>) -> Result<()>;
+pub(crate) trait GroupWork<F> {
+    /// Keeps what was found in a small group.
+    fn keep(&mut self, found: &F, group: &HeldGroup, reading: &Reading<'_>) -> Result<()>;
 
     /// Works on a large group, whose first rows have these numbers, with all threads.
     fn large(&mut self, reading: &mut Reading<'_>, first: [u32; 2]) -> Result<()>;
@@ -64,7 +34,7 @@ trait GroupWork<F> {
 }
 
 /// Works on all groups.
-fn each_group<F: Send>(
+pub(crate) fn each_group<F: Send>(
     reading: &mut Reading<'_>,
     small: &Small<'_, F>,
     work: &mut dyn GroupWork<F>,
@@ -164,7 +134,7 @@ impl Waiting {
                 }
                 FoundInGroup::Found(found, account) => {
                     reading.account.add(&account);
-                    work.keep(&found, offsets(group.first, group.rows[0]), reading)?;
+                    work.keep(&found, group, reading)?;
                 }
                 FoundInGroup::TooMuch => large(reading, work, (group, None))?,
             }
@@ -205,39 +175,4 @@ fn large<F>(
     let account = own.account;
     reading.account.add(&account);
     Ok(())
-}
-
-/// Returns what the row numbers of a group differ by from those of the tables, modulo 2³². In the
-/// group, the rows of the right table follow the `left_rows` of the left one.
-fn offsets([left, right]: [u32; 2], left_rows: usize) -> [u32; 2] {
-    [left, right.wrapping_sub(left_rows as u32)]
-}
-
-/// The pairs of all groups.
-struct PairsOfGroups<'m> {
-    method: &'m dyn Method,
-    found: GroupedPairs,
-}
-
-impl GroupWork<GroupFound> for PairsOfGroups<'_> {
-    fn keep(&mut self, found: &GroupFound, offsets: [u32; 2], reading: &Reading<'_>) -> Result<()> {
-        self.found.add(found, offsets, reading.files)
-    }
-
-    fn large(&mut self, reading: &mut Reading<'_>, first: [u32; 2]) -> Result<()> {
-        let pairs = self.method.pairs(reading)?;
-        let (resources, most) = ((reading.files, reading.executor), reading.most_pairs);
-        let offsets = offsets(first, reading.left_rows() as usize);
-        self.found.join(pairs, offsets, most, resources, &mut |share| {
-            reading.report(|| format!("joining a large group, {:.0} %", 100.0 * share));
-        })
-    }
-
-    fn is_enough(&self, most: Option<u64>) -> bool {
-        most.is_some_and(|most| self.found.least_pairs() > most)
-    }
-
-    fn bytes(&self) -> usize {
-        self.found.bytes()
-    }
 }
