@@ -174,7 +174,7 @@ raised=$(grep -rhoE --include='*.rs' 'ERRCODE_[A-Z_0-9]+' "$project/src" | sort 
 missing='' sharedir=$("$PG_CONFIG" --sharedir)
 for name in $raised; do
     state=$(awk -v name="$name" '$3 == name { print $1 }' "${sharedir}/errcodes.txt" | head -n 1)
-    grep -qE "^## ${state:-none}\b" "$project/docs/reference/errors.md" || missing+="${state:-?????} $name"$'\n'
+    grep -qE "^### ${state:-none}\b" "$project/docs/operations/troubleshooting.md" || missing+="${state:-?????} $name"$'\n'
 done
-expect 'errors.md has every SQLSTATE that the sources raise' '' "$missing"
+expect 'the page of errors has every SQLSTATE that the sources raise' '' "$missing"
 finish
