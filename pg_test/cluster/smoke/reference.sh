@@ -7,13 +7,13 @@
 # may be used for, after which argument an id_type may stand, and after "-- " its comment. What only the server or other
 # functions call is on no page: \df+ neardup_internal.* shows it, and other comments on it begin with "internal:".
 #
-# A table that begins with | column | type | has the columns of what the heading above it names.
+# Entries of lists such as "- `rows` bigint: …" are the columns of what the heading above them names, if it is one of those below.
 set -euo pipefail
 source "$(dirname "$0")/../../../scripts/expect.sh"
 server_start
 q -c 'CREATE EXTENSION neardup'
-# Whose columns have a table of their own.
-described="near_duplicates_stats neardup_version signature_index_stats neardup_jobs neardup_history neardup_progress neardup_activity"
+# Whose columns are listed one by one.
+export described="near_duplicates_stats neardup_version signature_index_stats neardup_jobs neardup_history neardup_progress neardup_activity"
 
 # One object a line: kind, object, what it may be used for, comment.
 in_catalog() {
@@ -86,7 +86,7 @@ WITH columns AS (
     UNION ALL
     SELECT proname, proargnames[n], format_type(proallargtypes[n], NULL), (n - pronargs)::int
     FROM functions, generate_subscripts(proallargtypes, 1) n WHERE proargmodes[n] IN ('o', 't'))
-SELECT 'column', format('%s: %s. %s %s', of, number, name, type), NULL, NULL
+SELECT 'column', format('%s: %s. %s %s', of, number, name, pg_temp.short(type)), NULL, NULL
 FROM columns WHERE of = ANY (string_to_array(:'described', ' '));
 SQL
 }
@@ -98,6 +98,7 @@ written() {
         ($columns, $huge, $Text::Wrap::unexpand) = (119, "overflow", 0);
         my $name = sub { my ($kind, $object) = @_; $kind =~ /operator|cast/ ? $object =~ s/ →.*//r : $object =~ /^([\w.]+)/ && $1 };
         my (%known, %kinds, %columns);
+        my %described = map { $_ => 1 } split / /, $ENV{described};
         open my $catalog, "<", shift or die;
         while (<$catalog>) {
             chomp;
@@ -113,7 +114,7 @@ written() {
         my %seen;
         for my $page (@ARGV) {
             open my $in, "<", $page or die;
-            my ($kind, $new, $of, $number, $in_columns, @names) = ("", "", "", 0, 0);
+            my ($kind, $new, $of, $number, @names) = ("", "", "", 0);
             while (<$in>) {
                 if (/^```(\w*)$/) {
                     $new .= $known{$kind}{$_} // "$_ is not in the catalog\n" for @names;
@@ -129,9 +130,7 @@ written() {
                     next;
                 }
                 if (/^#+ `?(\w+)/) { $of = $1; $number = 0 }
-                $in_columns = 1 if /^\| column \| type \|/;
-                $in_columns = 0 if !/^\|/;
-                if ($in_columns && /^\| `(\w+)` \| (\S.*?) \|/) {
+                if ($described{$of} && /^- `(\w+)` (\S.*?): /) {
                     my $it = "$of: " . ++$number . ". $1 $2";
                     print "$it is no column\n" unless delete $columns{$it};
                 }
@@ -142,13 +141,13 @@ written() {
             print $out $new;
         }
         for my $kind (sort keys %known) { print "$kind $_ is on no page\n" for grep { !$seen{$kind}{$_} } sort keys %{$known{$kind}} }
-        print "$_ is in no table\n" for sort keys %columns;
+        print "$_ is in no list\n" for sort keys %columns;
     ' "$server/catalog" "${pages[@]}"
 }
 
 in_catalog >"$server/catalog"
 cd "$project"
-mapfile -t pages < <(grep -rlE '^```(function|procedure|type|operator|class|cast|method|schema|trigger|relation|setting)$|^\| column \| type' docs | sort)
+mapfile -t pages < <(grep -rlE '^```(function|procedure|type|operator|class|cast|method|schema|trigger|relation|setting)$|^- `\w+` (bigint|text)' docs | sort)
 made=$(mktemp -d)
 expect 'everything of the catalog that users call is on one page' '' "$(written "$made")"
 if [[ ${1:-} == --write ]]; then cp -r "$made/docs" .; fi
