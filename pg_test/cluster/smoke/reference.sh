@@ -33,26 +33,28 @@ CREATE TEMP VIEW functions AS
     SELECT p.*, comment, array_position(proargnames, 'id_type') AS id_type, proargtypes[0] AS first
     FROM members JOIN pg_proc p ON classid = 'pg_proc'::regclass AND p.oid = objid
     WHERE pronamespace <> 'neardup_internal'::regnamespace;
-SELECT CASE prokind WHEN 'p' THEN 'procedure' ELSE 'function' END,
-    format('%s(%s)', proname, (
-        SELECT string_agg(CASE value WHEN 'NULL' THEN format('[%s]', argument) ELSE concat_ws(' = ', argument, value) END, ', ' ORDER BY n)
-        FROM generate_series(1, pronargs) n,
-            concat_ws(' ', CASE proargmodes[n] WHEN 'b' THEN 'INOUT' END, quote_ident(proargnames[n]),
-                pg_temp.short(format_type(coalesce(proallargtypes[n], proargtypes[n - 1]), NULL))) argument,
-            regexp_replace(pg_get_function_arg_default(f.oid, n), '::[a-z ]+(\[\])?', '', 'g') value))
-    || CASE WHEN prokind = 'p' THEN ''
-        WHEN proname = ANY (string_to_array(:'described', ' ')) THEN ' → the columns below'
-        ELSE ' → ' || pg_temp.short(pg_get_function_result(f.oid)) END,
-    CASE WHEN prokind = 'f' THEN
-        concat_ws(', ', CASE provolatile WHEN 'i' THEN 'IMMUTABLE' WHEN 's' THEN 'STABLE' ELSE 'VOLATILE' END,
-            CASE WHEN proisstrict THEN 'STRICT' END,
-            CASE proparallel WHEN 's' THEN 'PARALLEL SAFE' WHEN 'r' THEN 'PARALLEL RESTRICTED' ELSE 'PARALLEL UNSAFE' END)
-        || coalesce((SELECT '; with id_type after ' || proargnames[g.id_type - 1]
-            FROM functions g WHERE g.proname = f.proname AND g.first = f.first AND g.id_type > 0), '') END,
-    comment
-FROM functions f
-WHERE id_type IS NULL OR NOT EXISTS (SELECT FROM functions g WHERE g.proname = f.proname AND g.first = f.first AND g.id_type IS NULL)
-ORDER BY proname, pg_get_function_identity_arguments(f.oid);
+-- Forms that differ in the type of their first argument alone are one, with the comment of the form for a text.
+WITH forms AS (
+    SELECT CASE prokind WHEN 'p' THEN 'procedure' ELSE 'function' END AS kind, proname, comment, pg_temp.short(format_type(first, NULL)) AS first,
+        format('%s(%s)', proname, (
+            SELECT string_agg(CASE value WHEN 'NULL' THEN format('[%s]', argument) ELSE concat_ws(' = ', argument, value) END, ', ' ORDER BY n)
+            FROM generate_series(1, pronargs) n,
+                concat_ws(' ', CASE proargmodes[n] WHEN 'b' THEN 'INOUT' END, quote_ident(proargnames[n]), CASE n WHEN 1 THEN '@' ELSE
+                    pg_temp.short(format_type(coalesce(proallargtypes[n], proargtypes[n - 1]), NULL)) END) argument,
+                regexp_replace(pg_get_function_arg_default(f.oid, n), '::[a-z ]+(\[\])?', '', 'g') value))
+        || CASE WHEN prokind = 'p' THEN ''
+            WHEN proname = ANY (string_to_array(:'described', ' ')) THEN ' → the columns below'
+            ELSE ' → ' || pg_temp.short(pg_get_function_result(f.oid)) END AS object,
+        CASE WHEN prokind = 'f' THEN
+            concat_ws(', ', CASE provolatile WHEN 'i' THEN 'IMMUTABLE' WHEN 's' THEN 'STABLE' ELSE 'VOLATILE' END,
+                CASE WHEN proisstrict THEN 'STRICT' END,
+                CASE proparallel WHEN 's' THEN 'PARALLEL SAFE' WHEN 'r' THEN 'PARALLEL RESTRICTED' ELSE 'PARALLEL UNSAFE' END)
+            || coalesce((SELECT '; with id_type after ' || proargnames[g.id_type - 1]
+                FROM functions g WHERE g.proname = f.proname AND g.first = f.first AND g.id_type > 0), '') END AS use
+    FROM functions f
+    WHERE id_type IS NULL OR NOT EXISTS (SELECT FROM functions g WHERE g.proname = f.proname AND g.first = f.first AND g.id_type IS NULL))
+SELECT kind, replace(object, '@', coalesce(string_agg(first, ' | ' ORDER BY first), '')), use, (array_agg(comment ORDER BY first <> 'text', first))[1]
+FROM forms GROUP BY kind, proname, object, use ORDER BY proname, object;
 
 SELECT 'type', format_type(objid, NULL), NULL, comment FROM members JOIN pg_type t ON classid = 'pg_type'::regclass AND t.oid = objid
 WHERE typrelid = 0 AND typcategory <> 'A';
