@@ -32,7 +32,7 @@ version=$(sed -n '/^version = "\(.*\)"/ { s//\1/p; q }' Cargo.toml)
 sed "s/@CARGO_VERSION@/$version/" neardup.control >"$made/neardup.control"
 # In the order of the declarations, which is that of what uses what.
 grep -rhoP '^extension_sql_file!\("(\.\./)*\K[^"]+' src | xargs cat >"$made/neardup--$version.sql"
-# What leads there from every version before, when there is one: docs/operations/upgrading.md.
+# What leads there from every version before, when there is one: RELEASING.md.
 find sql -path 'sql/upgrades/neardup--*--*.sql' -exec cp -t "$made" {} +
 rm -rf "${target:?}/$feature"
 mv "$made" "$target/$feature"

@@ -1,142 +1,166 @@
 #!/usr/bin/env bash
-# The pages in docs/reference against the catalog: what belongs to the extension has a comment and stands there as the
-# catalog has it, and nothing else does.
+# The blocks of the manual that the catalog knows: what belongs to the extension has a comment, and what users call is
+# on one page as the catalog has it. reference.sh --write writes the blocks; without it, a page that would change fails.
 #
-# Blocks of the pages that name one of the kinds below (```function and so on) list objects of that kind. An object
-# begins at the start of a line and goes on in indented ones, or in one that closes its parenthesis; then what a function
-# may be used for, where users call it, and after "-- " its comment:
+# Blocks of the kinds below (```function and so on) list objects, which begin at the start of a line; a new one is added
+# by its name. The rest is generated: arguments (in brackets those that are NULL if they are not given), what the object
+# may be used for, after which argument an id_type may stand, and after "-- " its comment. What only the server or other
+# functions call is on no page: \df+ neardup_internal.* shows it, and other comments on it begin with "internal:".
 #
-#     words(text text) → text[]
-#         IMMUTABLE, STRICT, PARALLEL SAFE
-#         -- the words of a text in order: …
-#
-# A table that begins with | column | type | has the columns of what the heading above it names. A kind that fails shows
-# lines of the page (<) and of the catalog (>): what to write is the latter.
+# Entries of lists such as "- `rows` bigint: …" are the columns of what the heading above them names, if it is one of those below.
 set -euo pipefail
 source "$(dirname "$0")/../../../scripts/expect.sh"
 server_start
 q -c 'CREATE EXTENSION neardup'
-kinds='function procedure support internal type operator class family cast method schema trigger relation setting column'
-# Whose columns have a table of their own.
-described="near_duplicates_stats neardup_version signature_index_stats neardup_jobs neardup_history neardup_progress neardup_activity"
+# Whose columns are listed one by one.
+export described="near_duplicates_stats neardup_version signature_index_stats neardup_jobs neardup_history neardup_progress neardup_activity"
 
 # One object a line: kind, object, what it may be used for, comment.
 in_catalog() {
     q -F $'\t' -v described="$described" <<'SQL'
 LOAD '$libdir/neardup';
+CREATE FUNCTION pg_temp.short(type text) RETURNS text LANGUAGE sql RETURN
+    replace(replace(replace(type, 'double precision', 'float8'), 'timestamp with time zone', 'timestamptz'), 'boolean', 'bool');
 CREATE TEMP VIEW members AS
     SELECT classid, objid, obj_description(objid, classid::regclass::name) AS comment
     FROM pg_depend
     WHERE deptype = 'e' AND refclassid = 'pg_extension'::regclass
         AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'neardup')
-        -- Types of arrays and of rows come with the others, and are members since 17.
-        AND NOT EXISTS (SELECT FROM pg_type WHERE classid = 'pg_type'::regclass AND oid = objid AND (typrelid <> 0 OR typcategory = 'A'));
+        AND obj_description(objid, classid::regclass::name) NOT LIKE 'internal: %';
 
--- What stands behind types, operators and the like is called by the server.
-SELECT CASE
-        WHEN comment LIKE 'internal: %' THEN 'internal'
-        WHEN prokind = 'p' THEN 'procedure'
-        WHEN support THEN 'support'
-        ELSE 'function' END,
-    CASE WHEN comment LIKE 'internal: %' THEN proname
-        ELSE format('%I(%s)', proname, pg_get_function_arguments(p.oid)) || coalesce(' → ' || pg_get_function_result(p.oid), '') END,
-    CASE WHEN prokind = 'f' AND NOT support AND comment NOT LIKE 'internal: %' THEN
-        concat_ws(', ', CASE provolatile WHEN 'i' THEN 'IMMUTABLE' WHEN 's' THEN 'STABLE' ELSE 'VOLATILE' END,
-            CASE WHEN proisstrict THEN 'STRICT' END,
-            CASE proparallel WHEN 's' THEN 'PARALLEL SAFE' WHEN 'r' THEN 'PARALLEL RESTRICTED' ELSE 'PARALLEL UNSAFE' END) END,
-    comment
-FROM members JOIN pg_proc p ON classid = 'pg_proc'::regclass AND p.oid = objid,
-    LATERAL (SELECT EXISTS (SELECT FROM pg_type WHERE p.oid IN (typinput, typoutput, typreceive, typsend, typmodin, typmodout, typanalyze))
-        OR EXISTS (SELECT FROM pg_operator WHERE p.oid IN (oprcode, oprrest, oprjoin))
-        OR EXISTS (SELECT FROM pg_amproc WHERE amproc = p.oid)
-        OR EXISTS (SELECT FROM pg_am WHERE amhandler = p.oid)
-        OR EXISTS (SELECT FROM pg_cast WHERE castfunc = p.oid)
-        OR EXISTS (SELECT FROM pg_proc WHERE prosupport = p.oid)) s(support);
+-- The form for ids of any type has one argument more than that for integers, which stands for both.
+CREATE TEMP VIEW functions AS
+    SELECT p.*, comment, array_position(proargnames, 'id_type') AS id_type, proargtypes[0] AS first
+    FROM members JOIN pg_proc p ON classid = 'pg_proc'::regclass AND p.oid = objid
+    WHERE pronamespace <> 'neardup_internal'::regnamespace;
+-- Forms that differ in the type of their first argument alone are one, with the comment of the form for a text.
+WITH forms AS (
+    SELECT CASE prokind WHEN 'p' THEN 'procedure' ELSE 'function' END AS kind, proname, comment, pg_temp.short(format_type(first, NULL)) AS first,
+        format('%s(%s)', proname, (
+            SELECT string_agg(CASE value WHEN 'NULL' THEN format('[%s]', argument) ELSE concat_ws(' = ', argument, value) END, ', ' ORDER BY n)
+            FROM generate_series(1, pronargs) n,
+                concat_ws(' ', CASE proargmodes[n] WHEN 'b' THEN 'INOUT' END, quote_ident(proargnames[n]), CASE n WHEN 1 THEN '@' ELSE
+                    pg_temp.short(format_type(coalesce(proallargtypes[n], proargtypes[n - 1]), NULL)) END) argument,
+                regexp_replace(pg_get_function_arg_default(f.oid, n), '::[a-z ]+(\[\])?', '', 'g') value))
+        || CASE WHEN prokind = 'p' THEN ''
+            WHEN proname = ANY (string_to_array(:'described', ' ')) THEN ' → the columns below'
+            ELSE ' → ' || pg_temp.short(pg_get_function_result(f.oid)) END AS object,
+        CASE WHEN prokind = 'f' THEN
+            concat_ws(', ', CASE provolatile WHEN 'i' THEN 'IMMUTABLE' WHEN 's' THEN 'STABLE' ELSE 'VOLATILE' END,
+                CASE WHEN proisstrict THEN 'STRICT' END,
+                CASE proparallel WHEN 's' THEN 'PARALLEL SAFE' WHEN 'r' THEN 'PARALLEL RESTRICTED' ELSE 'PARALLEL UNSAFE' END)
+            || coalesce((SELECT '; with id_type after ' || proargnames[g.id_type - 1]
+                FROM functions g WHERE g.proname = f.proname AND g.first = f.first AND g.id_type > 0), '') END AS use
+    FROM functions f
+    WHERE id_type IS NULL OR NOT EXISTS (SELECT FROM functions g WHERE g.proname = f.proname AND g.first = f.first AND g.id_type IS NULL))
+SELECT kind, replace(object, '@', coalesce(string_agg(first, ' | ' ORDER BY first), '')), use, (array_agg(comment ORDER BY first <> 'text', first))[1]
+FROM forms GROUP BY kind, proname, object, use ORDER BY proname, object;
 
-SELECT 'type', format_type(objid, NULL), NULL, comment FROM members WHERE classid = 'pg_type'::regclass;
+SELECT 'type', format_type(objid, NULL), NULL, comment FROM members JOIN pg_type t ON classid = 'pg_type'::regclass AND t.oid = objid
+WHERE typrelid = 0 AND typcategory <> 'A';
 
-SELECT 'operator', format('%s %s %s → %s', oprleft::regtype, oprname, oprright::regtype, oprresult::regtype), NULL, comment
-FROM members JOIN pg_operator o ON classid = 'pg_operator'::regclass AND o.oid = objid;
+-- Those of equality and order are the same for all types, and compare bytes.
+SELECT 'operator', format('%s %s %s → %s', oprleft::regtype, oprname, oprright::regtype, pg_temp.short(oprresult::regtype::text)), NULL, comment
+FROM members JOIN pg_operator o ON classid = 'pg_operator'::regclass AND o.oid = objid
+WHERE oprname <> ALL ('{<,<=,=,<>,>=,>}') ORDER BY 2;
 
-SELECT 'class', format('%s USING %s FOR %s', opcname, amname, opcintype::regtype) || CASE WHEN opcdefault THEN ' DEFAULT' ELSE '' END, NULL, comment
-FROM members JOIN pg_opclass o ON classid = 'pg_opclass'::regclass AND o.oid = objid JOIN pg_am a ON a.oid = opcmethod;
-
-SELECT 'family', format('%s USING %s', opfname, amname), NULL, comment
-FROM members JOIN pg_opfamily o ON classid = 'pg_opfamily'::regclass AND o.oid = objid JOIN pg_am a ON a.oid = opfmethod;
+SELECT 'class', format('%s FOR %s', opcname, opcintype::regtype) || CASE WHEN opcdefault THEN ' DEFAULT' ELSE '' END, NULL, comment
+FROM members JOIN pg_opclass o ON classid = 'pg_opclass'::regclass AND o.oid = objid
+    JOIN pg_am a ON a.oid = opcmethod AND amname = 'signature' ORDER BY 2;
 
 SELECT 'cast', format('%s AS %s', castsource::regtype, casttarget::regtype)
     || CASE castcontext WHEN 'a' THEN ' AS ASSIGNMENT' WHEN 'i' THEN ' AS IMPLICIT' ELSE '' END, NULL, comment
 FROM members JOIN pg_cast c ON classid = 'pg_cast'::regclass AND c.oid = objid;
 
 SELECT 'method', amname, NULL, comment FROM members JOIN pg_am a ON classid = 'pg_am'::regclass AND a.oid = objid;
-
 SELECT 'schema', nspname, NULL, comment FROM members JOIN pg_namespace n ON classid = 'pg_namespace'::regclass AND n.oid = objid;
-
 SELECT 'trigger', evtname, NULL, comment FROM members JOIN pg_event_trigger t ON classid = 'pg_event_trigger'::regclass AND t.oid = objid;
+SELECT 'relation', relname, NULL, comment FROM members JOIN pg_class c ON classid = 'pg_class'::regclass AND c.oid = objid;
 
-CREATE TEMP VIEW columns AS
+SELECT 'setting', concat_ws(' ', name || ' = ' || boot_val || coalesce(' ' || unit, ''),
+        '(' || concat_ws(', ', vartype, min_val || ' to ' || max_val, context) || ')'), NULL, concat_ws(' ', short_desc, extra_desc)
+FROM pg_settings WHERE name LIKE 'neardup.%' ORDER BY name;
+
+WITH columns AS (
     SELECT relname AS of, attname AS name, format_type(atttypid, atttypmod) AS type, attnum::int AS number
     FROM members JOIN pg_class c ON classid = 'pg_class'::regclass AND c.oid = objid
         JOIN pg_attribute ON attrelid = c.oid AND attnum > 0 AND NOT attisdropped
     UNION ALL
     SELECT proname, proargnames[n], format_type(proallargtypes[n], NULL), (n - pronargs)::int
-    FROM members JOIN pg_proc p ON classid = 'pg_proc'::regclass AND p.oid = objid, generate_subscripts(proallargtypes, 1) n
-    WHERE proargmodes[n] IN ('o', 't');
-
-SELECT 'relation', format('%s(%s)', relname, (SELECT string_agg(name || ' ' || type, ', ' ORDER BY number) FROM columns WHERE of = relname)), NULL, comment
-FROM members JOIN pg_class c ON classid = 'pg_class'::regclass AND c.oid = objid;
-
-SELECT 'column', format('%s: %s. %s %s', of, number, name, type), NULL, NULL
+    FROM functions, generate_subscripts(proallargtypes, 1) n WHERE proargmodes[n] IN ('o', 't'))
+SELECT 'column', format('%s: %s. %s %s', of, number, name, pg_temp.short(type)), NULL, NULL
 FROM columns WHERE of = ANY (string_to_array(:'described', ' '));
-
-SELECT 'setting', concat_ws(' ', name || ' = ' || boot_val || coalesce(' ' || unit, ''),
-        '(' || concat_ws(', ', vartype, min_val || ' to ' || max_val, context) || ')'), NULL, concat_ws(' ', short_desc, extra_desc)
-FROM pg_settings WHERE name LIKE 'neardup.%';
 SQL
 }
 
-on_pages() {
-    cat "$project"/docs/reference/*.md | kinds=$kinds perl -CSD -Mutf8 -ne '
-        BEGIN { %known = map { $_ => 1 } split / /, $ENV{kinds} }
-        sub finish {
-            $object =~ s/\( /(/g;
-            $object =~ s/ \)/)/g;
-            print join("\t", $kind, $object, $use, $comment), "\n" if length $object;
-            ($object, $use, $comment) = ("", "", "");
+# What the pages should be, in the folder $1, and what is wrong with them as they are.
+written() {
+    made=$1 perl -CSDA -Mutf8 -e '
+        use File::Basename; use File::Path; use Text::Wrap qw(wrap $columns $huge);
+        ($columns, $huge, $Text::Wrap::unexpand) = (119, "overflow", 0);
+        my $name = sub { my ($kind, $object) = @_; $kind =~ /operator|cast/ ? $object =~ s/ →.*//r : $object =~ /^([\w.]+)/ && $1 };
+        my (%known, %kinds, %columns);
+        my %described = map { $_ => 1 } split / /, $ENV{described};
+        open my $catalog, "<", shift or die;
+        while (<$catalog>) {
+            chomp;
+            my ($kind, $object, $use, $comment) = split /\t/, $_, -1;
+            next unless length $kind;
+            if ($kind eq "column") { $columns{$object} = 1; next }
+            $kinds{$kind} = 1;
+            my $text = do { local $Text::Wrap::break = qr/(?<=[,→]) /; wrap("", " " x 8, $object) . "\n" };
+            $text .= wrap(" " x 4, " " x 4, $use) . "\n" if length $use;
+            my $said = wrap(" " x 4, "    -- ", "-- $comment");
+            $known{$kind}{$name->($kind, $object)} .= "$text$said\n";
         }
-        s/\s+$//;
-        if (/^```(\w*)$/) {
-            finish if $kind;
-            $kind = !$kind && $known{$1} ? $1 : "";
-            next;
+        my %seen;
+        for my $page (@ARGV) {
+            open my $in, "<", $page or die;
+            my ($kind, $new, $of, $number, @names) = ("", "", "", 0);
+            while (<$in>) {
+                if (/^```(\w*)$/) {
+                    $new .= $known{$kind}{$_} // "$_ is not in the catalog\n" for @names;
+                    @names = ();
+                    $kind = !$kind && $kinds{$1} ? $1 : "";
+                } elsif ($kind) {
+                    next unless /^[^\s)]/ && !/^$/;
+                    s/ +-- .*//; s/\s+$//;
+                    my $it = $name->($kind, $_);
+                    next if grep { $_ eq $it } @names;
+                    push @names, $it;
+                    print "$it is on the pages twice\n" if $seen{$kind}{$it}++;
+                    next;
+                }
+                if (/^#+ `?(\w+)/) { $of = $1; $number = 0 }
+                if ($described{$of} && /^- `(\w+)` (\S.*?): /) {
+                    my $it = "$of: " . ++$number . ". $1 $2";
+                    print "$it is no column\n" unless delete $columns{$it};
+                }
+                $new .= $_;
+            }
+            mkpath("$ENV{made}/" . dirname($page));
+            open my $out, ">", "$ENV{made}/$page" or die;
+            print $out $new;
         }
-        if (!$kind) {
-            # Columns are those of the heading above them.
-            if (/^#+ `?(\w+)/) { $of = $1; $columns = $number = 0; }
-            $columns = 1 if /^\| column \| type \|/;
-            $columns = 0 if !/^\|/;
-            print "column\t$of: ", ++$number, ". $1 $2\t\t\n" if $columns && /^\| `(\w+)` \| (\S.*?) \|/;
-            next;
-        }
-        finish if /^[^\s)]/ || !length;
-        s/^\s+//;
-        my $said = s/(?:^| +)-- (.*)$// ? $1 : "";
-        $comment .= ($comment eq "" ? "" : " ") . $said if length $said;
-        if (/^(IMMUTABLE|STABLE|VOLATILE)\b/) { $use = $_; next; }
-        $object .= ($object eq "" ? "" : " ") . $_ if length;
-    '
+        for my $kind (sort keys %known) { print "$kind $_ is on no page\n" for grep { !$seen{$kind}{$_} } sort keys %{$known{$kind}} }
+        print "$_ is in no list\n" for sort keys %columns;
+    ' "$server/catalog" "${pages[@]}"
 }
 
-in_catalog | sed '/^$/d' | LC_ALL=C sort >"$server/catalog"
-on_pages | LC_ALL=C sort >"$server/pages"
-for kind in $kinds; do
-    only() { awk -F '\t' -v kind="$kind" '$1 == kind' "$1"; }
-    difference=$(diff <(only "$server/pages") <(only "$server/catalog") | grep '^[<>]' || true)
-    expect "docs/reference and the catalog agree on each $kind" '' "$difference"
+in_catalog >"$server/catalog"
+cd "$project"
+mapfile -t pages < <(grep -rlE '^```(function|procedure|type|operator|class|cast|method|schema|trigger|relation|setting)$|^- `\w+` (bigint|text)' docs | sort)
+made=$(mktemp -d)
+expect 'everything of the catalog that users call is on one page' '' "$(written "$made")"
+if [[ ${1:-} == --write ]]; then cp -r "$made/docs" .; fi
+for page in "${pages[@]}"; do
+    expect "$page is as reference.sh --write writes it" '' "$(diff "$page" "$made/$page" || true)"
 done
+rm -rf "$made"
 
 members="FROM pg_depend WHERE deptype = 'e' AND refclassid = 'pg_extension'::regclass
     AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'neardup')
+    -- Types of arrays and of rows come with the others, and are members since 17.
     AND NOT EXISTS (SELECT FROM pg_type WHERE classid = 'pg_type'::regclass AND oid = objid AND (typrelid <> 0 OR typcategory = 'A'))"
 expect_sql 'everything has a comment' '' "SELECT pg_describe_object(classid, objid, objsubid) $members
     AND obj_description(objid, classid::regclass::name) IS NULL"
@@ -151,7 +175,7 @@ raised=$(grep -rhoE --include='*.rs' 'ERRCODE_[A-Z_0-9]+' "$project/src" | sort 
 missing='' sharedir=$("$PG_CONFIG" --sharedir)
 for name in $raised; do
     state=$(awk -v name="$name" '$3 == name { print $1 }' "${sharedir}/errcodes.txt" | head -n 1)
-    grep -qE "^## ${state:-none}\b" "$project/docs/reference/errors.md" || missing+="${state:-?????} $name"$'\n'
+    grep -qE "^### ${state:-none}\b" "$project/docs/operations/troubleshooting.md" || missing+="${state:-?????} $name"$'\n'
 done
-expect 'errors.md has every SQLSTATE that the sources raise' '' "$missing"
+expect 'the page of errors has every SQLSTATE that the sources raise' '' "$missing"
 finish

@@ -1,5 +1,5 @@
 //! Balls around sketches, membership in a ball, and the estimate of how many rows match
-//! (docs/reference/index.md).
+//! (docs/signature-index.md).
 //!
 //! In the message of an exclusion constraint, the server and its log would get a ball with the
 //! whole documents of two rows: shortened, with the length of the document, and with the primary

@@ -1,5 +1,5 @@
 //! Queries for the texts that have a run of tokens in common with a text, and whether a text does
-//! (docs/reference/index.md).
+//! (docs/signature-index.md).
 
 use pgrx::pg_sys::Datum;
 

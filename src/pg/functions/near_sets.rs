@@ -1,5 +1,5 @@
 //! Balls around documents and membership in them, with exactly the similarity that near_duplicates
-//! uses (docs/reference/index.md).
+//! uses (docs/signature-index.md).
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
