@@ -192,7 +192,6 @@ pub mod repeats;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod report;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
-pub mod resources;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod row_set;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
@@ -263,7 +262,7 @@ pub use text::words::words;
 
 // Threads, memory and files.
 pub use executor::{Executor, PlainThreads, Stop, Task};
-pub use resources::Resources;
+pub use storage::files::Resources;
 pub use storage::files::{MemoryFiles, NoFiles, TempFile, TempFiles};
 
 // What fewer programs need.

@@ -16,8 +16,7 @@ use crate::joins::nearest::rows::NearestRow;
 use crate::joins::pairs::Pair;
 use crate::memory;
 use crate::passages::{Parameters, Passage};
-use crate::resources::Resources;
-use crate::storage::files::MemoryFiles;
+use crate::storage::files::{MemoryFiles, Resources};
 use crate::verify::measure::Measure;
 
 /// Resources of two threads and a gigabyte.
@@ -387,6 +386,3 @@ pub fn near_duplicates<T: AsRef<str>>(texts: &[T], threshold: f64) -> Result<Vec
 
     Corpus::of_texts(texts).pairs(&Sets::of_words(Measure::Jaccard, threshold)?)
 }
-
-#[cfg(test)]
-mod tests;

@@ -17,7 +17,7 @@ use neardup_core::methods::passages;
 use neardup_core::methods::reading::Reading;
 use neardup_core::methods::sets::Sets;
 use neardup_core::passages::{Parameters, Passage};
-use neardup_core::resources::Resources;
+use neardup_core::storage::files::Resources;
 use neardup_core::verify::measure::Measure;
 
 use crate::common::methods::all_methods;

@@ -15,8 +15,7 @@ use neardup_core::methods::reading::Reading;
 use neardup_core::methods::sets::Sets;
 use neardup_core::methods::sites::Sites;
 use neardup_core::passages::Parameters as PassageParameters;
-use neardup_core::resources::Resources;
-use neardup_core::storage::files::MemoryFiles;
+use neardup_core::storage::files::{MemoryFiles, Resources};
 use neardup_core::text::packed::{PackedText, Packing};
 use neardup_core::verify::measure::Measure;
 

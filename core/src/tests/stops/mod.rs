@@ -19,15 +19,13 @@ use crate::methods::{passages, repeats};
 use crate::passages::Parameters as PassageParameters;
 use crate::repeats::cut::Cutting;
 use crate::repeats::{RunParameters, Unit};
-use crate::resources::Resources;
-use crate::storage::files::MemoryFiles;
+use crate::storage::files::{MemoryFiles, Resources};
 use crate::verify::measure::Measure;
 
 #[allow(unreachable_pub, reason = "tests of their own share it")]
 #[path = "../../../tests/common/methods.rs"]
 mod list;
 mod of_leader;
-mod of_needed;
 
 /// The checks of a [`Stop`], and the work between them.
 #[derive(Debug, Default)]
