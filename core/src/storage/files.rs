@@ -1,5 +1,5 @@
-//! Temporary files for data that does not fit into memory, and the resources of a task: these files,
-//! memory and threads.
+//! Temporary files for data that does not fit into memory, and the resources of a task: these
+//! files, memory and threads.
 
 use crate::error::{Error, Result};
 use crate::executor::Executor;
