@@ -192,7 +192,6 @@ pub mod repeats;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod report;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod row_set;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod search;
