@@ -12,7 +12,7 @@ use crate::executor::{self, Executor};
 use crate::features::sets::order::Ordered;
 use crate::features::sets::records::Members;
 use crate::memory;
-use crate::resources::Resources;
+use crate::storage::files::Resources;
 use crate::verify::predicate::Predicate;
 
 /// Two rows and their similarity.

@@ -62,7 +62,7 @@ impl RunningSearch {
         let reading = ServerReading::open(name, left, right.as_ref(), *id_type);
         let (search, finished, account) = reading.prepare(|reading| {
             reading.most_pairs = request.max_passages;
-            passages::passages(parameters, reading)
+            passages::search(parameters, reading)
         })?;
         tell_capped(request, search.capped());
         tell_weak(request.name, &account, &request.of_words);

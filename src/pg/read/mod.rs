@@ -1,7 +1,6 @@
 //! Reads documents and pairs from the server: through a cursor, in batches for the workers.
 
 pub(crate) mod documents;
-mod expected;
 mod groups;
 pub(crate) mod packed;
 pub(crate) mod pairs;

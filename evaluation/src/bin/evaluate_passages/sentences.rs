@@ -12,8 +12,8 @@ use std::ops::Range;
 use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::edit::Edit;
 use neardup_core::passages::{Parameters, Passage};
+use neardup_core::text::characters::width_of;
 use neardup_core::text::sentences::sentences;
-use neardup_core::text::width::width_of;
 
 use crate::score::Score;
 use crate::searching::for_each_batch;
