@@ -6,6 +6,9 @@
 //! Pairs are drawn with their groups, since those of one group are right or wrong together. The
 //! draws are the same on every machine, and the same for all methods, so that differences of
 //! methods have intervals of their own.
+//!
+//! Draws cannot show what did not happen. Where all groups are right, or none is, the interval is
+//! the exact binomial one (Clopper and Pearson) of as many groups as the figure is of.
 
 use std::collections::HashMap;
 
@@ -41,16 +44,28 @@ fn middle(mut values: Vec<f64>) -> Option<[f64; 2]> {
 
 /// The interval of a share; none where there is nothing to draw from.
 pub fn interval(groups: &[Part]) -> Option<[f64; 2]> {
-    if groups.is_empty() {
+    let count = groups.iter().filter(|part| part[1] > 0.0).count();
+    if count == 0 {
         return None;
+    }
+    // What remains of a certainty is a chance of 0.025 at each end: the bound is the share with
+    // which as many groups are all alike that rarely.
+    let rarely = 0.025f64.powf(1.0 / count as f64);
+    if groups.iter().all(|part| part[0] == part[1]) {
+        return Some([rarely, 1.0]);
+    }
+    if groups.iter().all(|part| part[0] == 0.0) {
+        return Some([0.0, 1.0 - rarely]);
     }
     middle((0..DRAWS).map(|draw| drawn(groups, draw)).collect())
 }
 
-/// The interval of the difference of two shares of the same groups.
+/// The interval of the difference of two shares of the same groups; none where no group tells them
+/// apart.
 pub fn difference(a: &[Part], b: &[Part]) -> Option<[f64; 2]> {
     assert_eq!(a.len(), b.len(), "of the same groups");
-    if a.is_empty() {
+    let is_certain = |of: &[Part], n: usize| of.iter().all(|part| part[0] == part[1] * n as f64);
+    if a == b || [0, 1].iter().any(|&n| is_certain(a, n) && is_certain(b, n)) {
         return None;
     }
     middle((0..DRAWS).map(|draw| drawn(a, draw) - drawn(b, draw)).collect())
@@ -147,7 +162,21 @@ mod tests {
     #[test]
     fn groups_that_are_alike_leave_no_doubt() {
         assert_eq!(interval(&[[1.0, 2.0]; 30]), Some([0.5, 0.5]));
-        assert_eq!(difference(&[[1.0, 2.0]; 30], &[[1.0, 2.0]; 30]), Some([0.0, 0.0]));
+        assert_eq!(difference(&[[1.0, 2.0]; 30], &[[1.0, 2.0]; 30]), None);
+        assert_eq!(difference(&[[2.0, 2.0]; 30], &[[1.0, 1.0]; 30]), None);
+        assert_eq!(difference(&[[2.0, 2.0]; 30], &[[1.0, 2.0]; 30]), Some([0.5, 0.5]));
+    }
+
+    #[test]
+    fn what_never_happened_is_not_impossible() {
+        // The tables of Clopper and Pearson: 30 of 30, and 0 of 10.
+        let rounded = |ends: Option<[f64; 2]>| ends.map(|ends| ends.map(|end| (1000.0 * end).round()));
+        assert_eq!(rounded(interval(&[[3.0, 3.0]; 30])), Some([884.0, 1000.0]));
+        assert_eq!(rounded(interval(&[[0.0, 3.0]; 10])), Some([0.0, 308.0]));
+        // Groups without an item say nothing.
+        let mut groups = vec![[1.0, 1.0]; 30];
+        groups.extend([[0.0, 0.0]; 100]);
+        assert_eq!(rounded(interval(&groups)), Some([884.0, 1000.0]));
     }
 
     #[test]
