@@ -30,6 +30,9 @@ pub fn print(data: &Path, count: usize, techniques: &[Named]) -> [(&'static str,
     };
     let found = crate::find(&pages, techniques);
     pages.table(&found);
+    println!("The paper, 1.6 billion pages: ");
+    println!("| technique | precision | pairs of one site |\n|---|---:|---:|");
+    println!("| shingling | 0.38 | over 0.9 |\n| simhash | 0.50 | 0.74 |\n| combined | 0.79 | - |\n");
     pages.intervals(&found);
     let main = &found[..MAIN];
     let by_share = by_template(&pages, &made, main);
