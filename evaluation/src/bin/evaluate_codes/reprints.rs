@@ -19,36 +19,13 @@ use crate::elimination::{Eliminated, equal, of_pairs, repeated, share};
 use crate::sites::articles::Language;
 use crate::sites::changes::Change;
 use crate::sites::{self, Page, SHARES};
-use crate::{periods, plot, processor};
+use crate::{paper, periods, plot, processor};
 
 /// A name, how many pages have a key, which go, and seconds.
 type Experiment = (&'static str, usize, Vec<Eliminated>, f64);
 
 /// The threshold of experiment V.
 const THRESHOLD: f64 = 0.75;
-
-const TABLE_II: [[&str; 6]; 5] = [
-    ["I", "24633", "1552", "6.30 %", "0.348", "32"],
-    ["II", "25476", "684", "2.68 %", "1.000", "36"],
-    ["III", "25476", "747", "2.93 %", "1.000", "43"],
-    ["IV", "25476", "1410", "5.53 %", "0.993", "36"],
-    ["V", "25476", "1769", "6.94 %", "0.990", "44"],
-];
-const TABLE_III: [[&str; 6]; 3] = [
-    ["M1", "25476", "1769", "6.94 %", "0.990", "-"],
-    ["M2", "-", "-", "9.96 %", "0.854", "-"],
-    ["M3", "-", "-", "4.60 %", "0.949", "-"],
-];
-/// Table IV from 1 down to 0.7: what goes, and the precision.
-const TABLE_IV: [[&str; 2]; 7] = [
-    ["1410", "0.993"],
-    ["1452", "0.992"],
-    ["1557", "0.992"],
-    ["1659", "0.991"],
-    ["1709", "0.991"],
-    ["1769", "0.990"],
-    ["1810", "0.988"],
-];
 
 /// Chinese pages, and what is read of them.
 struct Reprints {
@@ -164,7 +141,7 @@ pub fn print(data: &Path, count: usize) -> String {
         }
     }
     println!("The paper: \n");
-    plot::table(&head, &of_paper(&TABLE_II));
+    plot::table(&head, &paper::rows(&paper::TABLE_II));
     let mut decided: Vec<(&str, Vec<Eliminated>)> = Vec::new();
     decided.extend(purified.iter().rev().map(|(name, _, gone, _)| (*name, gone.clone())));
     decided.extend(contenders(&reprints, &head));
@@ -213,18 +190,9 @@ fn contenders(reprints: &Reprints, head: &[String]) -> [(&'static str, Vec<Elimi
         rows.push(reprints.row(name, texts.len(), &gone, processor::seconds() - began));
         (name, gone)
     });
-    rows.extend(of_paper(&TABLE_III));
+    rows.extend(paper::rows(&paper::TABLE_III));
     plot::table(head, &rows);
     found
-}
-
-/// Rows of the paper: what goes, of how many, which share that is, the precision, seconds.
-fn of_paper(rows: &[[&str; 6]]) -> Vec<Vec<String>> {
-    let row = |[name, effective, eliminated, rate, precision, seconds]: &[&str; 6]| {
-        let name = format!("the paper, {name}");
-        [name.as_str(), *effective, *eliminated, *rate, *precision, "-", *seconds].map(str::to_owned).to_vec()
-    };
-    rows.iter().map(row).collect()
 }
 
 /// Intervals of precision and recall of the purified texts; articles are drawn, with their pages.
@@ -302,7 +270,7 @@ fn thresholds(reprints: &Reprints, inputs: &[(&str, &[String])]) -> String {
         }));
     }
     let mut rows = Vec::new();
-    let mut of_paper = TABLE_IV.iter();
+    let mut of_paper = paper::TABLE_IV.iter();
     for percent in (50..=100).rev().step_by(5) {
         let threshold = f64::from(percent) / 100.0;
         let mut row = vec![format!("{threshold:.2}")];
