@@ -7,8 +7,9 @@
 //! draws are the same on every machine, and the same for all methods, so that differences of
 //! methods have intervals of their own.
 //!
-//! Draws cannot show what did not happen. Where all groups are right, or none is, the interval is
-//! the exact binomial one (Clopper and Pearson) of as many groups as the figure is of.
+//! Draws cannot show what did not happen. Where all groups are right or so nearly that draws give
+//! 1.000 to 1.000, or none is, the interval is the exact binomial one (Clopper and Pearson) of as
+//! many groups as the figure is of.
 
 use std::collections::HashMap;
 
@@ -48,16 +49,38 @@ pub fn interval(groups: &[Part]) -> Option<[f64; 2]> {
     if count == 0 {
         return None;
     }
-    // What remains of a certainty is a chance of 0.025 at each end: the bound is the share with
-    // which as many groups are all alike that rarely.
-    let rarely = 0.025f64.powf(1.0 / count as f64);
-    if groups.iter().all(|part| part[0] == part[1]) {
-        return Some([rarely, 1.0]);
+    let wrong = groups.iter().filter(|part| part[0] < part[1]).count();
+    let right = groups.iter().filter(|part| part[0] > 0.0).count();
+    if right == 0 {
+        return Some([0.0, most_of(count, 0)]);
     }
-    if groups.iter().all(|part| part[0] == 0.0) {
-        return Some([0.0, 1.0 - rarely]);
+    let drawn = || middle((0..DRAWS).map(|draw| drawn(groups, draw)).collect());
+    // Rates of what may grow are no shares.
+    let is_share = groups.iter().all(|part| part[0] <= part[1]);
+    if is_share && (wrong == 0 || drawn()?[0] >= 0.9995) {
+        return Some([1.0 - most_of(count, wrong), 1.0]);
     }
-    middle((0..DRAWS).map(|draw| drawn(groups, draw)).collect())
+    drawn()
+}
+
+/// The greatest chance of an event that is seen as rarely as this, or more rarely, in 25 of 1,000
+/// cases: Clopper and Pearson's upper end for `seen` of `count`.
+fn most_of(count: usize, seen: usize) -> f64 {
+    let tail = |chance: f64| {
+        let mut term = (count as f64 * (-chance).ln_1p()).exp();
+        let mut sum = term;
+        for n in 0..seen {
+            term *= (count - n) as f64 / (n + 1) as f64 * chance / (1.0 - chance);
+            sum += term;
+        }
+        sum
+    };
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..60 {
+        let middle = (low + high) / 2.0;
+        if tail(middle) > 0.025 { low = middle } else { high = middle }
+    }
+    high
 }
 
 /// The interval of the difference of two shares of the same groups; none where no group tells them
@@ -173,6 +196,10 @@ mod tests {
         let rounded = |ends: Option<[f64; 2]>| ends.map(|ends| ends.map(|end| (1000.0 * end).round()));
         assert_eq!(rounded(interval(&[[3.0, 3.0]; 30])), Some([884.0, 1000.0]));
         assert_eq!(rounded(interval(&[[0.0, 3.0]; 10])), Some([0.0, 308.0]));
+        // 2 of 100 with something wrong: 1 - 0.0704.
+        let mut nearly = vec![[1e6, 1e6]; 98];
+        nearly.extend([[1e6 - 1.0, 1e6]; 2]);
+        assert_eq!(rounded(interval(&nearly)), Some([930.0, 1000.0]));
         // Groups without an item say nothing.
         let mut groups = vec![[1.0, 1.0]; 30];
         groups.extend([[0.0, 0.0]; 100]);
