@@ -140,6 +140,8 @@ impl Labelled {
         let numbers = ids.iter().cloned().zip(0..).collect();
         let mut right = corpora::labels(data, name, &numbers);
         right.extend(of_one_host(&documents, &numbers));
+        let unnamed = unnamed(data, name, &numbers);
+        right.retain(|(a, b)| !(unnamed.contains(a) && unnamed.contains(b)));
         let wrong = judged_wrong(data, name, &numbers);
         right.retain(|pair| !wrong.contains(pair));
         let texts: Vec<String> = documents.iter().map(corpora::text).collect();
@@ -181,6 +183,14 @@ fn of_one_host(documents: &[Value], numbers: &HashMap<String, u32>) -> Vec<Pair>
         of.iter().enumerate().flat_map(of_one).collect::<Vec<_>>()
     };
     versions.values().flat_map(pairs).collect()
+}
+
+/// The documents of the cluster of those that have none, named `?`: rules of lic_scancode_a that stand
+/// for no licence, and are no duplicates of each other for that.
+fn unnamed(data: &Path, name: &str, numbers: &HashMap<String, u32>) -> HashSet<u32> {
+    let file = std::fs::read_to_string(data.join(name).join("label_clusters.tsv")).unwrap_or_default();
+    let ids = file.lines().filter_map(|line| line.strip_suffix("\t?"));
+    ids.filter_map(|id| numbers.get(id).copied()).collect()
 }
 
 /// The pairs whose label says no.
