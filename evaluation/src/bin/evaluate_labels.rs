@@ -1,5 +1,5 @@
 //! What the labels of each corpus leave open: pairs that are equal or nearly so, and that nobody
-//! judged. The table `labels` of evaluation/pages/data.md, printed. evaluation/bounds.tsv has how
+//! judged. The table `labels` of evaluation/pages/labels.md, printed. evaluation/bounds.tsv has how
 //! many there may be: more mean that labels lack a kind of duplicate, and that every precision on
 //! that corpus is wrong.
 //!
