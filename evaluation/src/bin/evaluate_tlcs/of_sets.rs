@@ -9,7 +9,7 @@ use neardup_core::verify::tlcs::Parameters;
 use crate::candidates::{Pair, candidates};
 use crate::chart::{self, Chart};
 use crate::inputs::Input;
-use crate::measure::{Curves, compare, head, mean, means, passes, row, share};
+use crate::measure::{Curves, compare, head, means, passes, row, share};
 use crate::plot::table;
 
 /// Documents whose sets are looked at, at most; as many as in the paper.
@@ -46,13 +46,13 @@ fn near(input: &Input, sets: &BTreeMap<u32, Vec<u32>>) -> HashMap<Pair, bool> {
 pub fn signatures(inputs: &[Input]) -> [String; 2] {
     const KINDS: [u32; 9] = [1, 2, 3, 4, 6, 8, 10, 13, 16];
     let numbers: Vec<u32> = KINDS.iter().map(|kinds| 7 * kinds).collect();
-    let (mut covered, mut trusted, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut covered, mut trusted) = (Vec::new(), Vec::new());
     let mut curves: [Curves; 2] = Default::default();
     for input in inputs {
         let documents = input.some_with_labels(DOCUMENTS);
         let near_labelled = near(input, &sets(&documents, input.corpus.labelled.iter().copied()));
         let accepted = near(input, &sets(&documents, input.candidates.iter().copied()));
-        let (mut coverage, mut trustable, mut size) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut coverage, mut trustable) = (Vec::new(), Vec::new());
         for kinds in KINDS {
             let signing = Signing { kinds, ..Signing::default() };
             let pairs: HashSet<Pair> = candidates(&input.corpus.texts, signing).into_iter().collect();
@@ -81,25 +81,17 @@ pub fn signatures(inputs: &[Input]) -> [String; 2] {
                 (document, share(1.0 + near.count() as f64, 1.0 + set.len() as f64))
             };
             trustable.push(with_others.map(of_set).collect::<Vec<_>>());
-            size.push(mean(sets.values().map(|set| 1.0 + set.len() as f64)));
         }
         let name = &input.corpus.name;
         curves[0].add(input, &numbers, &coverage);
         curves[1].add(input, &numbers, &trustable);
         covered.push(row(name, &means(&coverage)));
         trusted.push(row(name, &means(&trustable)));
-        sizes.push(
-            std::iter::once(name.clone())
-                .chain(size.iter().map(|size| format!("{size:.1}")))
-                .collect::<Vec<_>>(),
-        );
     }
     println!("### Coverage of sets against the number of signatures (Figure 6)\n");
     table(&head("corpus", &numbers), &covered);
     println!("### Trustable rate of sets\n");
     table(&head("corpus", &numbers), &trusted);
-    println!("### Documents of a set\n");
-    table(&head("corpus", &numbers), &sizes);
     println!("![Coverage](tlcs_signatures.svg)\n\n![Trustable rate](tlcs_trustable.svg)\n");
     let plot = |n: usize, title: &str| {
         chart::svg(&Chart {

@@ -60,16 +60,16 @@ pub fn tables(inputs: &[Input], pages: &Input) {
     of_pages.print();
 }
 
-fn head(first: &str) -> [&str; 12] {
+fn head(first: &str) -> [&str; 11] {
     let [published, equal] = ["precision", "precision at recall 0.7"];
-    [first, "method", "at", "pairs", "unjudged", published, "95 %", "recall", equal, "0.8", "0.9", "s"]
+    [first, "method", "at", "pairs", "unjudged", published, "95 %", "recall", equal, "0.8", "0.9"]
 }
 
 /// What the paper has of three methods, on pages that it names.
 fn of_paper(pages: &str, precisions: [&str; 3]) -> Vec<Vec<String>> {
     let methods = [("TLCS of candidates", "0.28 or 0.7"), ("simhash", "-"), ("cosine of words", "-")];
     let of = |((method, at), precision): ((&str, &str), &str)| {
-        let cells = [pages, method, at, "-", "-", precision, "-", "-", "-", "-", "-", "-"];
+        let cells = [pages, method, at, "-", "-", precision, "-", "-", "-", "-", "-"];
         cells.map(str::to_owned).to_vec()
     };
     methods.into_iter().zip(precisions).map(of).collect()
@@ -237,7 +237,6 @@ fn row(
         let end = end.filter(|end| !is_by_the_rule(input, contender, of_kind[end - 1].1));
         number(end.map_or(f64::NAN, |end| precision(&of_kind[..end])))
     }));
-    cells.push(contender.seconds.map_or("-".to_owned(), |seconds| format!("{seconds:.1}")));
     cells
 }
 
