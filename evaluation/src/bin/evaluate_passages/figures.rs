@@ -124,7 +124,7 @@ fn thresholds(inputs: &[Sentences]) -> [String; 2] {
     let plot = |n: usize, title: &str| {
         chart::svg(&Chart {
             title,
-            x_title: "threshold of similarity",
+            x_title: "threshold of similarity (the paper: 0.9 is the best)",
             factors: false,
             x_ticks: &TAUS,
             curves: &curves[n],
