@@ -10,17 +10,17 @@ use super::within::rows::rows_of_groups;
 use crate::error::Result;
 use crate::features::units::sets::{DocumentUnit, Units};
 use crate::memory;
-use crate::passages::in_groups::{LoggedPassage, Passages};
+use crate::passages::in_groups::{FoundPassages, LoggedPassage};
 use crate::passages::search::Search;
 use crate::passages::{Capped, Parameters, Phase};
 
 /// Reads the documents, joins their sentences, and prepares the search for passages: among all
 /// documents, or among those of each group.
-pub fn search(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Passages> {
+pub fn search(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<FoundPassages> {
     let found = if reading.is_grouped() {
         in_groups(parameters, reading)?
     } else {
-        Passages::of_search(all(parameters, reading)?)
+        FoundPassages::of_search(all(parameters, reading)?)
     };
     match reading.across() {
         None => Ok(found),
@@ -28,7 +28,7 @@ pub fn search(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Pass
     }
 }
 
-fn in_groups(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Passages> {
+fn in_groups(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<FoundPassages> {
     let all_capped = Mutex::new(Capped::default());
     let rows = rows_of_groups(
         &|reading, take| {
@@ -45,7 +45,7 @@ fn in_groups(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Passa
         reading,
     )?;
     let capped = all_capped.into_inner().unwrap_or_default();
-    Ok(Passages::of_groups(rows, capped, reading.right_from().unwrap_or(0)))
+    Ok(FoundPassages::of_groups(rows, capped, reading.right_from().unwrap_or(0)))
 }
 
 /// Reads the documents, joins their sentences, and prepares the search for passages among all

@@ -4,6 +4,7 @@ pub(crate) mod documents;
 mod groups;
 pub(crate) mod packed;
 pub(crate) mod pairs;
+mod refusals;
 pub(crate) mod sample;
 mod sites;
 pub(crate) mod source;

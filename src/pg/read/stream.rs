@@ -9,7 +9,7 @@ use pgrx::pg_sys::{self, Datum};
 use pgrx::{IntoDatum, PgMemoryContexts, check_for_interrupts, direct_function_call};
 
 use super::sites::ReadSites;
-use super::source::{DocumentSource, Equality};
+use super::source::{DocumentSource, ValueOrder};
 use crate::pg::query::Query;
 use crate::pg::query::catalog::class;
 use crate::pg::query::cursor::OpenCursor;
@@ -30,7 +30,7 @@ impl DocumentSource {
         let Self { parameters, relations, .. } = self;
         let sql = self.sql();
         let query = Query { parameters, relations, ..Query::new(&sql) };
-        let type_of = |equality: Option<Equality>| equality.map_or(pg_sys::TEXTOID, |(of, _)| of);
+        let type_of = |equality: Option<ValueOrder>| equality.map_or(pg_sys::TEXTOID, |(of, _)| of);
         let of_sites = [pg_sys::TEXTOID, pg_sys::TEXTOID, type_of(self.site_equality)];
         let across = self.across.as_ref().and_then(|column| column.equality);
         let of_groups = [type_of(self.group), pg_sys::TEXTOID, type_of(across)];
