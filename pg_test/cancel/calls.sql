@@ -88,6 +88,10 @@ SELECT add('near_duplicates\(regclass,double precision,jsonb.*\)', format('SELEC
 SELECT add('(near_duplicate_clusters|eliminate)\(regclass,double precision,jsonb.*\)', format('SELECT count(*) FROM {f}(''mixed'', %s, id_column => ''id'', text_column => ''body'', method => %L)', m.threshold, m.method)) FROM methods m;
 SELECT add('near_duplicate_clusters\(regclass,double precision,jsonb.*\)', format('SELECT count(*) FROM {f}(''mixed'', 0.8, id_column => ''id'', text_column => ''body'', clustering => %L, max_cluster_size => %s)', c, coalesce(size, 'NULL')))
     FROM unnest('{connected,star,perhaps_similar}'::text[]) c, unnest('{NULL,1000}'::text[]) size WHERE c = 'connected' OR size IS NULL;
+-- In one large group, in many small ones, and of rows that all differ in their source.
+SELECT add('near_duplicates\(regclass,double precision,jsonb.*\)', format('SELECT count(*) FROM near_duplicates(''same'', 0.8, id_column => ''id'', text_column => ''body'', max_pairs => 100000000000, %s)', more))
+    FROM unnest('{"within => ''body''", "within => ''id''", "across => ''id''"}'::text[]) more;
+SELECT add('(near_duplicate_clusters|eliminate)\(regclass,double precision,jsonb.*\)', 'SELECT count(*) FROM {f}(''same'', 0.8, id_column => ''id'', text_column => ''body'', within => ''body'', across => ''id'')');
 SELECT add('duplicates_report\(regclass,double precision,jsonb.*\)', 'SELECT length({f}(''mixed'', 0.8, id_column => ''id'', text_column => ''body''))', 'SELECT length({f}(''same'', 0.8, id_column => ''id'', method => ''minhash''))');
 SELECT add('(near_duplicates|near_duplicate_clusters|eliminate)\(regclass,double precision,anyelement.*\)', 'SELECT count(*) FROM {f}(''same'', 0.8, NULL::int, id_column => ''id'', max_pairs => 100000000000)');
 SELECT add('duplicates_report\(regclass,double precision,anyelement.*\)', 'SELECT length({f}(''same'', 0.8, NULL::int, id_column => ''id''))');

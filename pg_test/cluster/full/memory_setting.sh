@@ -15,6 +15,8 @@ CREATE TABLE new_words AS SELECT i AS id, (SELECT string_agg(substr(md5(format('
     FROM generate_series(1, 60) j WHERE i > 0) || ' ' || i % 7 AS body FROM generate_series(1, 30000) i;
 ALTER TABLE new_words ADD PRIMARY KEY (id);
 CREATE VIEW names AS SELECT id, left(body, 40) AS body FROM new_words;
+CREATE VIEW groups AS SELECT *, id / 10 AS few, id / 15000 AS many, id % 3 AS source FROM new_words;
+CREATE VIEW story_groups AS SELECT *, id / 30 AS few FROM stories;
 CREATE VIEW first_words AS SELECT * FROM new_words WHERE id % 2 = 0;
 CREATE VIEW second_words AS SELECT * FROM new_words WHERE id % 2 = 1;
 -- Texts of 15 kB, 150 MB in all; every second one differs from the one before in its last sentence.
@@ -55,6 +57,11 @@ calls=(
     "repeated_runs('pages')"
     "partial_duplicates('stories')"
     "nearest('new_words', 3)"
+    "near_duplicates('groups', 0.8, id_column => 'id', text_column => 'body', within => 'few')"
+    "near_duplicates('groups', 0.8, id_column => 'id', text_column => 'body', within => 'many', across => 'source')"
+    "near_duplicates_between('groups', 'groups', 0.8, id_column => 'id', text_column => 'body', within => 'many')"
+    "nearest('groups', 3, id_column => 'id', text_column => 'body', within => 'many')"
+    "partial_duplicates('story_groups', id_column => 'id', within => 'few')"
     "nearest('stories', 10, shingle => 3)"
     "near_duplicate_clusters('new_words', 0.8)"
     "near_duplicate_clusters('pages', 0.8, method => 'tlcs', clustering => 'perhaps_similar')"
