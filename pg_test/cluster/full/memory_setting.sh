@@ -16,7 +16,6 @@ CREATE TABLE new_words AS SELECT i AS id, (SELECT string_agg(substr(md5(format('
 ALTER TABLE new_words ADD PRIMARY KEY (id);
 CREATE VIEW names AS SELECT id, left(body, 40) AS body FROM new_words;
 CREATE VIEW groups AS SELECT *, id / 10 AS few, id / 15000 AS many, id % 3 AS source FROM new_words;
-CREATE VIEW story_groups AS SELECT *, id / 30 AS few FROM stories;
 CREATE VIEW first_words AS SELECT * FROM new_words WHERE id % 2 = 0;
 CREATE VIEW second_words AS SELECT * FROM new_words WHERE id % 2 = 1;
 -- Texts of 15 kB, 150 MB in all; every second one differs from the one before in its last sentence.
@@ -30,6 +29,7 @@ CREATE TABLE stories AS SELECT i AS id, (
     SELECT string_agg(format('The lot %s of %s went to the house at %s.', hashint8extended(i / 3 * 7 + j / 4, 1) % 400000, i / 3 * 7 + j, j * (i / 3) % 17), ' ')
     FROM generate_series(1, 2 + i % 29) j) AS body FROM generate_series(1, 20000) i;
 ALTER TABLE stories ADD PRIMARY KEY (id);
+CREATE VIEW story_groups AS SELECT *, id / 30 AS few FROM stories;
 CREATE TABLE sketches AS SELECT id, minhash(body) AS body FROM new_words;
 ALTER TABLE sketches ADD PRIMARY KEY (id);
 VACUUM ANALYZE;
