@@ -347,7 +347,9 @@ def test_only_some_rows_are_compared(dsn: str, tmp_path: Path, capsys: pytest.Ca
     top.write_bytes(lines(rows))
 
     def kept(*arguments: object) -> list[int]:
-        return [row["n"] for row in found(dsn, out, top, *arguments)]
+        given = ["dedup", "--dsn", dsn, "--quiet", "--force", "--threshold", "0.75", top, out, *arguments]
+        assert main([str(argument) for argument in given]) == 0
+        return [row["n"] for row in read(out)]
 
     assert kept() == [0, 6]
     assert kept("--within", "lang") == [0, 2, 3, 5, 6]
@@ -362,5 +364,6 @@ def test_only_some_rows_are_compared(dsn: str, tmp_path: Path, capsys: pytest.Ca
     assert kept(*against, "--across", "source") == [1, 5, 6]
     assert "no column 'nix' (--within)" in wrong(capsys, dsn, top, out, "--force", "--within", "nix")
     tests.write_bytes(lines([{"body": TEXTS[1]}]))
-    said = wrong(capsys, dsn, top, out, "--force", "--across", "source", *map(str, against))
-    assert "no column 'source' (--across)" in said
+    given = ["dedup", "--dsn", dsn, "--force", top, out, "--across", "source", *against]
+    assert main([str(argument) for argument in given]) == 1
+    assert "no column 'source' (--across)" in capsys.readouterr().err

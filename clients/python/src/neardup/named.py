@@ -14,7 +14,7 @@ from typing import Any, TypedDict, TypeVar, get_type_hints
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class Comparison(TypedDict, total=False):
+class Texts(TypedDict, total=False):
     """How texts are compared, and which columns of the relation are meant."""
 
     options: Mapping[str, Any] | str | None
@@ -26,6 +26,11 @@ class Comparison(TypedDict, total=False):
     multiset: bool | None
     max_pairs: int | None
     site_column: str | None
+
+
+class Comparison(Texts, total=False):
+    """And which rows are compared."""
+
     within: str | None
     across: str | None
 
@@ -63,7 +68,7 @@ class Reporting(Clustering, total=False):
     link: str | None
 
 
-class Into(Comparison, total=False):
+class Into(Texts, total=False):
     """Of a table of pairs."""
 
     parts: int | None
@@ -104,6 +109,8 @@ class Passages(TypedDict, total=False):
     shingle: int | None
     max_passages: int | None
     tokenizer: str | None
+    within: str | None
+    across: str | None
 
 
 class Distinct(TypedDict, total=False):
