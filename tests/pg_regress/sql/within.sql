@@ -91,6 +91,7 @@ SELECT near_duplicates_between('docs', 'odd', 0.8, within => 'n');
 SELECT near_duplicates_between('docs', 'odd', 0.8, within => 'name');
 SELECT near_duplicates('docs', 0.8, within => 'n', max_pairs => 3);
 SELECT partial_duplicates('docs', 0.9, min_sentences => 1, within => 'n', max_passages => 3);
+SELECT count(*) FROM near_duplicates_plan('docs', 0.8, within => 'n', by_node => true);
 -- The column is read with the rights of the caller.
 CREATE ROLE within_reader;
 GRANT USAGE ON SCHEMA within_test TO within_reader;
