@@ -26,15 +26,6 @@ use proptest::prelude::*;
 
 use crate::common::cases;
 
-const MEASURES: [Measure; 6] = [
-    Measure::Jaccard,
-    Measure::Cosine,
-    Measure::Dice,
-    Measure::Overlap,
-    Measure::Containment,
-    Measure::Coverage,
-];
-
 /// A row as an index has it, beside the lists.
 struct Row {
     size: u32,
@@ -218,7 +209,7 @@ proptest! {
 
     #[test]
     fn an_index_finds_what_all_pairs_are(
-        measure in prop::sample::select(MEASURES.to_vec()),
+        measure in prop::sample::select(Measure::ALL.to_vec()),
         (origin, features) in spec(),
         least in prop_oneof![Just(0.7), Just(0.3), Just(0.5), 0.05..1.0f64, Just(1.0)],
         above in prop_oneof![Just(0.0), Just(1.0), 0.0..1.0f64],
@@ -256,7 +247,7 @@ proptest! {
     /// bits.
     #[test]
     fn what_is_judged_is_what_is_joined(
-        measure in prop::sample::select(MEASURES.to_vec()),
+        measure in prop::sample::select(Measure::ALL.to_vec()),
         tokenizer in prop::sample::select(vec![
             Tokenizer::Words, Tokenizer::Chars, Tokenizer::Whitespace, Tokenizer::Html,
         ]),
