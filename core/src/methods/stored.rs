@@ -32,7 +32,7 @@ use crate::verify::measure::check_threshold;
 /// Jaccard similarity. The documents are made by [`SketchReader`](crate::sketch::SketchReader).
 ///
 /// ```
-/// use neardup_core::sketch::{MinhashHeader, SketchKind, SketchReader, Origin};
+/// use neardup_core::sketch::{MinhashHeader, Origin, SketchKind, SketchReader};
 /// use neardup_core::{Corpus, Document, Stop, StoredMinhash, minhash_sketch};
 ///
 /// let header = MinhashHeader::new(Origin::Words, 1, 64, 1);
@@ -132,7 +132,7 @@ pub enum NearBits {
 ///
 /// ```
 /// use neardup_core::parameters::NearBits;
-/// use neardup_core::sketch::{SimhashHeader, SketchKind, SketchReader, Origin};
+/// use neardup_core::sketch::{Origin, SimhashHeader, SketchKind, SketchReader};
 /// use neardup_core::{Corpus, StoredSimhash};
 ///
 /// let header = SimhashHeader::new(Origin::Bits, 1, 64);
@@ -161,7 +161,7 @@ impl StoredSimhash {
     /// ```
     /// use neardup_core::StoredSimhash;
     /// use neardup_core::parameters::NearBits;
-    /// use neardup_core::sketch::{Simhash, SimhashHeader, Origin};
+    /// use neardup_core::sketch::{Origin, Simhash, SimhashHeader};
     ///
     /// let header = SimhashHeader::new(Origin::Bits, 1, 8);
     /// let (a, b) = (header.sketch(Some(&[0b1111_0000])), header.sketch(Some(&[0b1111_0001])));

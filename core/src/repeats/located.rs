@@ -74,8 +74,6 @@ order_by_key!(LocatedPlace, |answer| both_long(answer.number, answer.side.into()
 /// Repeated runs in the order of their rows and places.
 pub struct LocatedRuns {
     answers: Sorted<LocatedPlace>,
-    /// The number of runs.
-    pub count: u64,
 }
 
 /// The scratch memory of a thread.
@@ -131,7 +129,7 @@ impl LocatedRuns {
             }
             progress(walk.progress(texts));
         }
-        Ok(Self { answers: answers.sorted(executor)?, count })
+        Ok(Self { answers: answers.sorted(executor)? })
     }
 
     /// Returns the next run, or `None` after the last.

@@ -40,35 +40,21 @@ pub const NAME: &str = "text_ball";
 pub(super) const SHOWN: usize = 40;
 const DOING: &str = "making a ball";
 
-const MEASURES: [(Measure, &str); 6] = [
-    (Measure::Jaccard, "jaccard"),
-    (Measure::Cosine, "cosine"),
-    (Measure::Dice, "dice"),
-    (Measure::Overlap, "overlap"),
-    (Measure::Containment, "containment"),
-    (Measure::Coverage, "containment_of_query"),
-];
-
-/// Returns the number of a measure in the stored format.
-pub fn measure_number(measure: Measure) -> u8 {
-    let place = MEASURES.iter().position(|(known, _)| *known == measure);
-    // All measures are in the table.
-    place.map_or(0, |place| place as u8 + 1)
-}
+const MEASURES: [&str; 6] = ["jaccard", "cosine", "dice", "overlap", "containment", "containment_of_query"];
 
 /// Returns the measure with this number.
 pub fn measure_of_number(number: u8) -> Option<Measure> {
-    MEASURES.get(usize::from(number).checked_sub(1)?).map(|(measure, _)| *measure)
+    Measure::ALL.into_iter().find(|measure| *measure as u8 == number)
 }
 
 /// Returns the name of a measure.
 pub fn measure_name(measure: Measure) -> &'static str {
-    MEASURES[usize::from(measure_number(measure)) - 1].1
+    MEASURES[measure as usize - 1]
 }
 
 /// Returns the measure with this name.
 pub fn measure_of_name(name: &str) -> Option<Measure> {
-    MEASURES.into_iter().find(|(_, its)| *its == name).map(|(measure, _)| measure)
+    Measure::ALL.into_iter().find(|&measure| measure_name(measure) == name)
 }
 
 /// The parameters of a ball's similarity, without the least similarity.
@@ -331,7 +317,7 @@ fn header(parameters: &SetParameters, similarity: f64) -> Result<Vec<u8>> {
     memory::reserve(&mut bytes, HEADER, DOING)?;
     bytes.extend([
         VERSION,
-        measure_number(*measure),
+        *measure as u8,
         *origin as u8,
         features.multiset.into(),
         low,

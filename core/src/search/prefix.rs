@@ -189,15 +189,6 @@ mod tests {
     use super::*;
     use crate::cases::cases;
 
-    const MEASURES: [Measure; 6] = [
-        Measure::Jaccard,
-        Measure::Cosine,
-        Measure::Dice,
-        Measure::Overlap,
-        Measure::Containment,
-        Measure::Coverage,
-    ];
-
     fn spec(measure: Measure, least: f64) -> SetSpec {
         SetSpec::new(measure, least, FeatureSpec::WORDS).unwrap()
     }
@@ -206,7 +197,7 @@ mod tests {
     /// elements.
     #[test]
     fn bounds_equal_brute_force() {
-        for measure in MEASURES {
+        for measure in Measure::ALL {
             // Ten thresholds, or three.
             let step = if cases(256).cases < 256 { 12 } else { 3 };
             for least in (1..=28).step_by(step).map(|n| f64::from(n) / 28.0).chain([0.7, 0.8]) {
@@ -247,7 +238,7 @@ mod tests {
     /// The number of indexed elements is a rule of the format on disk and must not change.
     #[test]
     fn what_is_indexed_stays_as_it_is() {
-        let hashes = MEASURES.map(|measure| {
+        let hashes = Measure::ALL.map(|measure| {
             let mut bytes = Vec::new();
             for least in [0.01, 0.5, 0.7, 0.8, 0.9, 1.0] {
                 let spec = spec(measure, least);
@@ -261,7 +252,7 @@ mod tests {
         });
         assert_eq!(hashes, GOLDEN);
         let of_60 = |measure| spec(measure, 0.7).indexed(60);
-        assert_eq!(MEASURES.map(of_60), [20, 32, 29, 60, 20, 60]);
+        assert_eq!(Measure::ALL.map(of_60), [20, 32, 29, 60, 20, 60]);
     }
 
     const GOLDEN: [u64; 6] = [

@@ -1,18 +1,18 @@
-//! Tests whether a row is in a ball. Only this test decides, with or without an index.
+//! The similarity of a row to the centre of a ball. Only this decides whether the row is in the
+//! ball, with or without an index.
 
 use super::ball::{NAME, SetBall, SetParameters};
 use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::features::sets::exact::TokenSets;
 use crate::features::tokens::Document;
-use crate::verify::predicate::Predicate;
 
-/// Compares rows with a ball. The result is the same as in a join of rows: the same sets, the same
-/// predicate, and the same similarity to the last bit.
+/// Compares rows with the centre of a ball. The result is the same as in a join of rows: the same
+/// sets, and the same similarity to the last bit. So a row is in the ball if its similarity is at
+/// least that of the ball.
 #[derive(Debug)]
 pub struct Verifier {
     parameters: SetParameters,
-    predicate: Predicate,
     ball: TokenSets,
     row: TokenSets,
 }
@@ -20,9 +20,8 @@ pub struct Verifier {
 impl Verifier {
     /// Prepares the comparison. O(tokens · log tokens).
     pub fn new(ball: &SetBall<'_>, stop: &Stop) -> Result<Self> {
-        let SetBall { parameters, similarity, .. } = *ball;
-        let predicate = Predicate::new(parameters.measure, similarity)?;
-        let mut judge = Self { parameters, predicate, ball: TokenSets::default(), row: TokenSets::default() };
+        let parameters = ball.parameters;
+        let mut judge = Self { parameters, ball: TokenSets::default(), row: TokenSets::default() };
         judge.ball.add(0, &ball.document()?, &parameters.features, stop)?;
         Ok(judge)
     }
@@ -31,19 +30,7 @@ impl Verifier {
     /// 0 if one of them has no tokens.
     pub fn similarity(&mut self, row: &Document, stop: &Stop) -> Result<f64> {
         let [shared, left, right] = self.counts(row, stop)?;
-        Ok(self.predicate.similarity(shared, left, right))
-    }
-
-    /// Returns the similarity of a row if it is in the ball.
-    pub fn within(&mut self, row: &Document, stop: &Stop) -> Result<Option<f64>> {
-        let [shared, left, right] = self.counts(row, stop)?;
-        let is_in = self.predicate.passes(shared, left, right);
-        Ok(is_in.then(|| self.predicate.similarity(shared, left, right)))
-    }
-
-    /// Reports whether a row is in the ball.
-    pub fn contains(&mut self, row: &Document, stop: &Stop) -> Result<bool> {
-        Ok(self.within(row, stop)?.is_some())
+        Ok(self.parameters.measure.similarity(shared, left, right))
     }
 
     /// Returns the number of elements that the row and the ball share, and the number of elements
@@ -98,21 +85,14 @@ mod tests {
     }
 
     #[test]
-    fn ties_are_in_and_repeats_count() {
+    fn similarities_are_exact_and_repeats_count() {
         let stop = Stop::default();
         let mut near = judge(Measure::Jaccard, 0.75, Origin::Words, &text("a b c c"));
-        assert_eq!(near.within(&text("C c, B"), &stop), Ok(Some(0.75)));
-        assert_eq!(near.within(&text("a b c"), &stop), Ok(Some(0.75)));
-        assert_eq!(
-            (near.within(&text("a b"), &stop), near.similarity(&text("a b"), &stop)),
-            (Ok(None), Ok(0.5))
-        );
-        assert_eq!(near.contains(&text(""), &stop), Ok(false));
+        for (row, expected) in [("C c, B", 0.75), ("a b c", 0.75), ("a b", 0.5), ("", 0.0)] {
+            assert_eq!(near.similarity(&text(row), &stop), Ok(expected), "{row}");
+        }
         let mut nothing = judge(Measure::Jaccard, 0.1, Origin::Words, &text(" "));
-        assert_eq!(
-            (nothing.contains(&text(""), &stop), nothing.similarity(&text("a"), &stop)),
-            (Ok(false), Ok(0.0))
-        );
+        assert_eq!(["", "a"].map(|row| nothing.similarity(&text(row), &stop)), [Ok(0.0), Ok(0.0)]);
     }
 
     /// Containment is the share of the row that is in the ball; overlap is the greater one of both
@@ -133,9 +113,9 @@ mod tests {
     fn unlike_documents_are_refused() {
         let stop = Stop::default();
         let mut tokens = judge(Measure::Dice, 0.5, Origin::Tokens, &Document::Tokens(vec!["A".to_owned()]));
-        assert_eq!(tokens.contains(&Document::Tokens(vec!["A".to_owned()]), &stop), Ok(true));
-        assert!(matches!(tokens.contains(&text("A"), &stop), Err(Error::Unlike { .. })));
-        assert!(matches!(tokens.contains(&Document::Numbers(vec![1]), &stop), Err(Error::Unlike { .. })));
+        assert_eq!(tokens.similarity(&Document::Tokens(vec!["A".to_owned()]), &stop), Ok(1.0));
+        assert!(matches!(tokens.similarity(&text("A"), &stop), Err(Error::Unlike { .. })));
+        assert!(matches!(tokens.similarity(&Document::Numbers(vec![1]), &stop), Err(Error::Unlike { .. })));
         let mut html = judge(Measure::Dice, 0.5, Origin::Html, &text("<p>one<p>two"));
         assert_eq!(html.similarity(&text("one two"), &stop), Ok(1.0));
         assert_eq!(html.parameters.features.tokenizer, Tokenizer::Html);

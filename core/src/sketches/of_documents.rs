@@ -50,7 +50,7 @@ pub fn minhash_sketch(document: &Document, header: &MinhashHeader, stop: &Stop) 
 /// a request to stop. O(bytes · k + elements · bits).
 ///
 /// ```
-/// use neardup_core::sketch::{Simhash, SimhashHeader, Origin};
+/// use neardup_core::sketch::{Origin, Simhash, SimhashHeader};
 /// use neardup_core::{Document, Stop, simhash_sketch};
 ///
 /// let header = SimhashHeader::new(Origin::Words, 1, 64);

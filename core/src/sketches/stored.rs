@@ -54,7 +54,7 @@ impl SketchKind {
 ///
 /// ```
 /// use neardup_core::Document;
-/// use neardup_core::sketch::{MinhashHeader, SketchKind, SketchReader, Origin};
+/// use neardup_core::sketch::{MinhashHeader, Origin, SketchKind, SketchReader};
 ///
 /// let header = MinhashHeader::new(Origin::Words, 1, 2, 1);
 /// let mut reader = SketchReader::default();
@@ -76,7 +76,7 @@ impl SketchReader {
     ///
     /// ```
     /// use neardup_core::Error;
-    /// use neardup_core::sketch::{MinhashHeader, SketchKind, SketchReader, Origin};
+    /// use neardup_core::sketch::{MinhashHeader, Origin, SketchKind, SketchReader};
     ///
     /// let header = |seed| MinhashHeader::new(Origin::Words, 1, 2, seed);
     /// let sketch = |seed| header(seed).sketch(Some(&[7, 8]));

@@ -23,24 +23,32 @@ use crate::error::{Error, Result};
 /// assert_eq!((of(Measure::Overlap)?, of(Measure::Containment)?), (1.0, 0.5));
 /// # Ok::<(), neardup_core::Error>(())
 /// ```
+///
+/// The numbers of the variants are part of stored formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Measure {
     /// Shared / all: |x∩y| / |x∪y|.
-    Jaccard,
+    Jaccard = 1,
     /// |x∩y| / √(|x|·|y|).
-    Cosine,
+    Cosine = 2,
     /// 2·|x∩y| / (|x|+|y|).
-    Dice,
+    Dice = 3,
     /// The share of the smaller set: |x∩y| / min(|x|,|y|), the greater of the two containments.
-    Overlap,
+    Overlap = 4,
     /// The share of the left set that the right one contains: |x∩y| / |x|.
-    Containment,
+    Containment = 5,
     /// The share of the right set that the left one contains: |x∩y| / |y|. It is containment in the
     /// other direction.
-    Coverage,
+    Coverage = 6,
 }
 
 impl Measure {
+    /// All measures, by their numbers.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
+    pub const ALL: [Self; 6] =
+        [Self::Jaccard, Self::Cosine, Self::Dice, Self::Overlap, Self::Containment, Self::Coverage];
+
     /// Reports whether it does not matter which of two sets is the left one.
     pub fn is_symmetric(self) -> bool {
         !matches!(self, Self::Containment | Self::Coverage)

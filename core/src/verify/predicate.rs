@@ -226,15 +226,6 @@ impl Predicate {
 mod tests {
     use super::*;
 
-    const MEASURES: [Measure; 6] = [
-        Measure::Jaccard,
-        Measure::Cosine,
-        Measure::Dice,
-        Measure::Overlap,
-        Measure::Containment,
-        Measure::Coverage,
-    ];
-
     #[test]
     fn ties_at_the_threshold_are_in() {
         let jaccard = |t| Predicate::new(Measure::Jaccard, t).unwrap();
@@ -246,7 +237,7 @@ mod tests {
 
     #[test]
     fn every_measure_says_what_it_reports_is_in() {
-        for measure in MEASURES {
+        for measure in Measure::ALL {
             for (x, y) in [(1, 1), (3, 7), (13, 29), (100, 63), (1_000_003, 999_983)] {
                 for shared in 1..=x.min(y).min(40) {
                     let shared = x.min(y) - (shared - 1);
@@ -271,7 +262,7 @@ mod tests {
             0.8f64.next_up(),
             0.55,
         ]);
-        for measure in MEASURES {
+        for measure in Measure::ALL {
             for &t in &thresholds {
                 let p = Predicate::new(measure, t).unwrap();
                 for x in 1..=40 {

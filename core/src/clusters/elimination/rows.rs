@@ -92,11 +92,6 @@ pub trait Codes: Sync {
 
     /// Returns the number of characters of a code.
     fn length(&self, place: usize) -> u32;
-
-    /// Reports whether there are no codes.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
 }
 
 impl Codes for [String] {

@@ -11,7 +11,7 @@ use crate::sketches::simhash;
 /// The header of a simhash sketch.
 ///
 /// ```
-/// use neardup_core::sketch::{SimhashHeader, Origin};
+/// use neardup_core::sketch::{Origin, SimhashHeader};
 ///
 /// let header = SimhashHeader::new(Origin::Words, 1, 64);
 /// assert_eq!((header.k, header.bits, header.empty), (1, 64, false));
@@ -46,7 +46,7 @@ impl SimhashHeader {
     /// other numbers fails.
     ///
     /// ```
-    /// use neardup_core::sketch::{SimhashHeader, Origin};
+    /// use neardup_core::sketch::{Origin, SimhashHeader};
     ///
     /// assert_eq!(SimhashHeader::new(Origin::Bits, 1, 64).source, Origin::Bits);
     /// ```
@@ -71,7 +71,7 @@ impl SimhashHeader {
     /// There are as many bits as the header says. O(bits).
     ///
     /// ```
-    /// use neardup_core::sketch::{SimhashHeader, Origin};
+    /// use neardup_core::sketch::{Origin, SimhashHeader};
     ///
     /// let header = SimhashHeader::new(Origin::Bits, 1, 16);
     /// assert_eq!(header.sketch(Some(&[0xab, 0xcd]))[12..], [0xab, 0xcd]);
@@ -91,7 +91,7 @@ impl SimhashHeader {
     /// Describes the kind of sketch in words, for messages.
     ///
     /// ```
-    /// use neardup_core::sketch::{SimhashHeader, Origin};
+    /// use neardup_core::sketch::{Origin, SimhashHeader};
     ///
     /// let said = SimhashHeader::new(Origin::Words, 2, 64).describe();
     /// assert_eq!(said, "64 bits of words, k 2, version 1.1");
@@ -104,7 +104,7 @@ impl SimhashHeader {
     /// that were made elsewhere are comparable with any sketch of the same number of bits.
     ///
     /// ```
-    /// use neardup_core::sketch::{SimhashHeader, Origin};
+    /// use neardup_core::sketch::{Origin, SimhashHeader};
     ///
     /// let of = |source, k| SimhashHeader::new(source, k, 64);
     /// let words = of(Origin::Words, 1);
@@ -124,7 +124,7 @@ impl SimhashHeader {
 /// A simhash sketch read from its bytes.
 ///
 /// ```
-/// use neardup_core::sketch::{Simhash, SimhashHeader, Origin};
+/// use neardup_core::sketch::{Origin, Simhash, SimhashHeader};
 ///
 /// let bytes = SimhashHeader::new(Origin::Bits, 1, 16).sketch(Some(&[0xab, 0xcd]));
 /// let sketch = Simhash::parse(&bytes)?;
@@ -175,7 +175,7 @@ impl<'a> Simhash<'a> {
     /// Fails only if memory is short.
     ///
     /// ```
-    /// use neardup_core::sketch::{Simhash, SimhashHeader, Origin};
+    /// use neardup_core::sketch::{Origin, Simhash, SimhashHeader};
     ///
     /// let bytes = SimhashHeader::new(Origin::Bits, 1, 16).sketch(Some(&[0xab, 0xcd]));
     /// assert_eq!(Simhash::parse(&bytes)?.to_text()?, "simhash:v1:bits:h1.1:k1:abcd");
@@ -240,7 +240,7 @@ impl<'a> Simhash<'a> {
     /// O(bits).
     ///
     /// ```
-    /// use neardup_core::sketch::{Simhash, SimhashHeader, Origin};
+    /// use neardup_core::sketch::{Origin, Simhash, SimhashHeader};
     ///
     /// let header = SimhashHeader::new(Origin::Bits, 1, 8);
     /// let (a, b) = (header.sketch(Some(&[0b1110])), header.sketch(Some(&[0b0111])));

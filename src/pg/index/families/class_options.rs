@@ -12,7 +12,7 @@ use crate::pg::server::call::FunctionCall;
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::normalization::Normalization;
 use neardup_core::features::origin::Origin;
-use neardup_core::search::ball::{measure_name, measure_number};
+use neardup_core::search::ball::measure_name;
 use neardup_core::sketches::minhash::MOST_PERMUTATIONS;
 use neardup_core::verify::measure::Measure;
 
@@ -64,10 +64,10 @@ impl ClassOptions {
 
     /// Returns the number of the measure, or `None` if it has no such direction.
     pub(super) fn measure(&self) -> Option<u8> {
-        let containment = measure_number(Measure::Containment);
+        let containment = Measure::Containment as u8;
         match (self.measure as u8, self.direction) {
             (measure, 0) => Some(measure),
-            (measure, _) => (measure == containment).then_some(measure_number(Measure::Coverage)),
+            (measure, _) => (measure == containment).then_some(Measure::Coverage as u8),
         }
     }
 
@@ -143,11 +143,10 @@ fn normalize() -> IndexOption {
 fn of_sets() -> [IndexOption; 5] {
     use Measure::{Containment, Cosine, Dice, Jaccard, Overlap};
     use Values::{Int, Named, Real};
-    let number = |measure| i32::from(measure_number(measure));
     let measures = [Jaccard, Cosine, Dice, Containment, Overlap];
-    let measures = measures.map(|measure| (measure_name(measure), number(measure))).to_vec();
+    let measures = measures.map(|measure| (measure_name(measure), measure as i32)).to_vec();
     // Overlap is refused with a hint.
-    let measures = NamedValues { names: measures, shown: 4, usual: number(Jaccard) };
+    let measures = NamedValues { names: measures, shown: 4, usual: Jaccard as i32 };
     let repeats = vec![("auto", -1), ("true", 1), ("false", 0), ("on", 1), ("off", 0)];
     let repeats = NamedValues { names: repeats, shown: 3, usual: -1 };
     let directions = NamedValues { names: vec![("row", 0), ("query", 1)], shown: 2, usual: 0 };

@@ -27,7 +27,7 @@ use neardup_core::features::normalization::Normalization;
 use neardup_core::features::origin::Origin;
 use neardup_core::features::tokens::Document;
 use neardup_core::memory;
-use neardup_core::search::ball::{SetBall, SetParameters, measure_number};
+use neardup_core::search::ball::{SetBall, SetParameters};
 use neardup_core::search::edit_ball::{EditBall, characters};
 use neardup_core::search::grams::edit::EditDemand;
 use neardup_core::search::grams::edit::Sought;
@@ -52,7 +52,7 @@ pub(super) fn choose(index: OpenIndex, class: OperatorClass) -> Result<Meta> {
     Ok(Meta {
         k: options.shingle().unwrap_or_default().unsigned_abs(),
         bands: BITS,
-        distance: measure_number(Measure::Jaccard).into(),
+        distance: Measure::Jaccard as u32,
         payload: HEAD as u32,
         ..meta_of_texts(class, origin, options.normalization())?
     })
@@ -64,7 +64,7 @@ impl GramKeys {
         FeatureSpec::check_shingle("shingle", meta.k.into()).ok()?;
         let (origin, form) = read_cut(meta.tokenizer)?;
         let right = origin == Origin::Chars
-            && meta.distance == u32::from(measure_number(Measure::Jaccard))
+            && meta.distance == Measure::Jaccard as u32
             && meta.bands == BITS
             && meta.payload as usize == HEAD;
         right.then(|| Self::new(class, meta.k as usize, form))

@@ -29,7 +29,7 @@ use keys::{Settled, number_of};
 use neardup_core::error;
 use neardup_core::features::origin::Origin;
 use neardup_core::features::tokens::Document;
-use neardup_core::search::ball::{SetBall, SetParameters, measure_number};
+use neardup_core::search::ball::{SetBall, SetParameters};
 use neardup_core::search::edit_ball::{self, EditBall};
 use neardup_core::search::keys::{KeyScratch, bitmap, keys_of, prefix_keys};
 use neardup_core::verify::measure::Measure;
@@ -224,7 +224,7 @@ pub(crate) fn choose(index: OpenIndex, class: OperatorClass) -> Result<Meta> {
         return Err(SqlError::parameter(message)
             .hint("Rows that contain the query: USING signature (body text_set_ops (measure = containment, direction = query))"));
     };
-    if measure == measure_number(Measure::Overlap) {
+    if measure == Measure::Overlap as u8 {
         return Err(SqlError::new(
             PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
             "an index of sets cannot find by measure overlap",
