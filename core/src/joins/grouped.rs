@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::executor::Executor;
 use crate::features::sets::records::Members;
 use crate::memory;
-use crate::storage::files::TempFiles;
+use crate::storage::files::{Resources, TempFiles};
 use crate::storage::log::Log;
 
 const DOING: &str = "joining the groups of rows";
@@ -26,12 +26,18 @@ struct LoggedPair {
 /// What is found in a group that is small enough to be held.
 #[derive(Debug)]
 pub(crate) struct GroupFound {
+    records: GroupRecords,
+    pairs: Vec<RecordPair>,
+    counts: Counts,
+}
+
+/// The records of a group: the rows of each, and those whose rows form pairs with each other.
+#[derive(Debug)]
+struct GroupRecords {
     left: Members,
     right: Option<Members>,
     equal: Vec<u32>,
     similarities: Vec<f64>,
-    pairs: Vec<RecordPair>,
-    counts: Counts,
 }
 
 impl GroupFound {
@@ -46,7 +52,8 @@ impl GroupFound {
             }
             memory::extend(&mut found, &batch, DOING)?;
         }
-        Ok(Some(Self { left, right, equal, similarities, pairs: found, counts: join.counts() }))
+        let records = GroupRecords { left, right, equal, similarities };
+        Ok(Some(Self { records, pairs: found, counts: join.counts() }))
     }
 }
 
@@ -85,8 +92,8 @@ impl GroupedPairs {
     /// Adds what was found in a group, whose row numbers differ by `offsets` from those of the
     /// tables.
     pub(crate) fn add(&mut self, found: &GroupFound, offsets: [u32; 2], files: &dyn TempFiles) -> Result<()> {
-        let GroupFound { left, right, equal, similarities, pairs, counts } = found;
-        let from = self.add_records(left, right.as_ref(), (equal, similarities), offsets)?;
+        let GroupFound { records, pairs, counts } = found;
+        let from = self.add_records(records, offsets)?;
         self.add_pairs(pairs, from, files)?;
         self.counts.add(counts);
         Ok(())
@@ -99,29 +106,25 @@ impl GroupedPairs {
         pairs: Pairs,
         offsets: [u32; 2],
         most: Option<u64>,
-        (files, executor): (&dyn TempFiles, &dyn Executor),
+        resources: Resources<'_>,
         report: &mut dyn FnMut(f64),
     ) -> Result<()> {
         let RecordPairs { mut join, left, right, equal, similarities } = pairs.into_records();
-        let from = self.add_records(&left, right.as_ref(), (&equal, &similarities), offsets)?;
-        drop((left, right, equal, similarities));
+        let records = GroupRecords { left, right, equal, similarities };
+        let from = self.add_records(&records, offsets)?;
+        drop(records);
         while most.is_none_or(|most| self.least_pairs() <= most)
-            && let Some(batch) = join.next_batch(executor)?
+            && let Some(batch) = join.next_batch(resources.executor)?
         {
-            self.add_pairs(&batch, from, files)?;
+            self.add_pairs(&batch, from, resources.files)?;
             report(join.progress());
         }
         self.counts.add(&join.counts());
         Ok(())
     }
 
-    fn add_records(
-        &mut self,
-        left: &Members,
-        right: Option<&Members>,
-        (equal, similarities): (&[u32], &[f64]),
-        offsets: [u32; 2],
-    ) -> Result<[u32; 2]> {
+    fn add_records(&mut self, records: &GroupRecords, offsets: [u32; 2]) -> Result<[u32; 2]> {
+        let GroupRecords { left, right, equal, similarities } = records;
         let before = [Some(&self.left), self.right.as_ref()].map(|side| side.map_or(0, Members::len));
         if u32::try_from(before[0] + left.len()).is_err() {
             return Err(Error::TooMany { what: "different documents", limit: u32::MAX.into() });

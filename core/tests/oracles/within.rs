@@ -267,7 +267,7 @@ fn text(seed: u64) -> String {
     let mut text = String::new();
     for n in 0..seed % 5 * 6 {
         let changed = mix(seed) % 30 == n;
-        text.push_str(WORDS[mix(seed % 7 << 32 | n | u64::from(changed) << 20) as usize % WORDS.len()]);
+        text.push_str(WORDS[mix((seed % 7) << 32 | n | (u64::from(changed) << 20)) as usize % WORDS.len()]);
         text.push_str(if n % 7 == 6 { ". The " } else { " " });
     }
     text

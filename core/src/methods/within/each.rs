@@ -52,7 +52,7 @@ pub(crate) fn each_group<F: Send>(
         waiting.rows += held.rows.iter().sum::<usize>();
         if let Some(side) = rest {
             waiting.work(reading, small, work)?;
-            large(reading, work, (&held, Some(side)))?;
+            large(reading, work, &held, Some(side))?;
             continue;
         }
         waiting.bytes += held.bytes + size_of::<HeldGroup>();
@@ -135,7 +135,7 @@ impl Waiting {
                     reading.account.add(&account);
                     work.keep(&found, group, reading)?;
                 }
-                FoundInGroup::TooMuch => large(reading, work, (group, None))?,
+                FoundInGroup::TooMuch => large(reading, work, group, None)?,
             }
         }
         Ok(())
@@ -160,7 +160,8 @@ enum FoundInGroup<F> {
 fn large<F>(
     reading: &mut Reading<'_>,
     work: &mut dyn GroupWork<F>,
-    (held, rest): (&HeldGroup, Option<Side>),
+    held: &HeldGroup,
+    rest: Option<Side>,
 ) -> Result<()> {
     let has_right = reading.has_right();
     let Reading { executor, files, most_pairs, .. } = *reading;

@@ -60,7 +60,7 @@ impl GroupWork<GroupFound> for PairsOfGroups<'_> {
 
     fn large(&mut self, reading: &mut Reading<'_>, first: [u32; 2]) -> Result<()> {
         let pairs = self.method.pairs(reading)?;
-        let (resources, most) = ((reading.files, reading.executor), reading.most_pairs);
+        let (resources, most) = (reading.resources_after(0), reading.most_pairs);
         let offsets = offsets(first, reading.left_rows() as usize);
         self.found.join(pairs, offsets, most, resources, &mut |share| {
             reading.report(|| format!("joining a large group, {:.0} %", 100.0 * share));
