@@ -10,6 +10,7 @@ use neardup_evaluation::corpora;
 mod defaults;
 mod inputs;
 mod measure;
+mod moved;
 mod of_sets;
 use neardup_evaluation::pages;
 use neardup_evaluation::plot;
@@ -50,7 +51,7 @@ fn main() {
     step("slopes");
     save("tlcs_slope.svg", slopes::precision(&inputs));
     step("regions");
-    slopes::regions(&inputs);
+    slopes::regions(inputs.iter().chain([&Input::of_moved(&data)]));
     step("defaults");
     defaults::fingerprints(&inputs);
     defaults::dispersed(&inputs);

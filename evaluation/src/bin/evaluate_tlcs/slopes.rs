@@ -104,7 +104,7 @@ fn at_recall(least: usize, labelled: &[Found], others: &[Found], weight: f64) ->
 
 /// The region's other parameters: precision and recall of the candidates at the default thresholds,
 /// and precision at equal recall.
-pub fn regions(inputs: &[Input]) {
+pub fn regions<'a>(inputs: impl Iterator<Item = &'a Input>) {
     let default = Parameters::default();
     let variants = [
         ("default", default),
@@ -116,6 +116,7 @@ pub fn regions(inputs: &[Input]) {
         ("all text", Parameters { first: 0, ..default }),
         ("min_part 50", Parameters { least_part: 50, ..default }),
         ("min_part 200", Parameters { least_part: 200, ..default }),
+        ("50, anywhere", Parameters { least_part: 50, centre: ANYWHERE, ..default }),
         ("LCS", Parameters { trustable: false, ..default }),
     ];
     let (mut rows, mut equal) = (Vec::new(), Vec::new());
