@@ -47,9 +47,8 @@ use neardup_core::methods::spotsigs::SpotSigs;
 use neardup_core::methods::tlcs::Tlcs;
 use neardup_core::methods::{Method, passages};
 use neardup_core::passages::Parameters as PassageParameters;
-use neardup_core::resources::Resources;
 use neardup_core::sketches::sentence;
-use neardup_core::storage::files::MemoryFiles;
+use neardup_core::storage::files::{MemoryFiles, Resources};
 use neardup_core::verify::measure::Measure;
 use neardup_core::verify::predicate::Predicate;
 use neardup_core::verify::tlcs::{Parameters, Thresholds};
@@ -255,7 +254,7 @@ fn run(task: &Task, texts: &[String], executor: &dyn Executor) -> Result<(u64, u
         Task::Passages(parameters) => {
             let (mut corpus, mut quiet) = (Corpus::of_texts(texts), Quiet);
             let mut reading = Reading::new(&mut corpus, &mut quiet, resources(executor));
-            let mut search = passages::passages(parameters, &mut reading)?;
+            let mut search = passages::search(parameters, &mut reading)?;
             let mut count = 0;
             while let Some(batch) = search.next_batch(executor)? {
                 count += batch.len() as u64;

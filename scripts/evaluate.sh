@@ -34,7 +34,7 @@ trap 'rm -rf "$work"' EXIT
 made_at() {
     local commit processor
     commit=$(git rev-parse --short=8 HEAD 2>/dev/null || echo 'of a release')
-    if [[ -n $(git status --porcelain -- core evaluation benches/common 2>/dev/null) ]]; then commit+=' and changes'; fi
+    if [[ -n $(git status --porcelain -- core evaluation/src benches/common 2>/dev/null) ]]; then commit+=' and changes'; fi
     processor=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1)
     echo "Made at commit $commit on $(date -u +%F), on $(nproc) processors (${processor:-unknown}) with $(rustc --version | cut -d' ' -f1,2)."
 }

@@ -100,7 +100,7 @@ for my $file (keys %manual) {
 }
 open my $first, "<", "README.md" or die "README.md: $!\n";
 my $lines = () = <$first>;
-for (["lines in README.md", $lines, 120], ["pages below docs", scalar keys %manual, 52], ["words below docs", $words, 100_000]) {
+for (["lines in README.md", $lines, 120], ["pages below docs", scalar keys %manual, 53], ["words below docs", $words, 100_000]) {
     my ($what, $count, $most) = @$_;
     push @broken, "$count $what, at most $most" if $count > $most;
 }

@@ -1,4 +1,4 @@
--- Words, shingles and the measures of two texts. Bodies: src/pg/functions/building_blocks.rs.
+-- Words, shingles and the measures of two texts; the text of HTML pages. Bodies: src/pg/functions/building_blocks.rs.
 
 CREATE FUNCTION words(text text) RETURNS text[]
     AS 'MODULE_PATHNAME', 'neardup_words'
@@ -53,3 +53,9 @@ CREATE FUNCTION edit_similarity(a text, b text) RETURNS float8
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION edit_similarity(text, text) IS
     '1 - Levenshtein distance / characters of the longer text; case and white space count';
+
+CREATE FUNCTION html_text(html text, url text DEFAULT NULL) RETURNS text
+    AS 'MODULE_PATHNAME', 'neardup_html_text'
+    LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION html_text(text, text) IS
+    'the text of an HTML page, blank lines between block elements; images give their URL, those on the host of the page''s own url their file name';

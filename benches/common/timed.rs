@@ -11,8 +11,7 @@ use neardup_core::methods::documents::Quiet;
 use neardup_core::methods::passages;
 use neardup_core::methods::reading::Reading;
 use neardup_core::passages::Parameters as PassageParameters;
-use neardup_core::resources::Resources;
-use neardup_core::storage::files::MemoryFiles;
+use neardup_core::storage::files::{MemoryFiles, Resources};
 
 use crate::processor;
 
@@ -95,7 +94,7 @@ fn work(task: &Task, reading: &mut Reading<'_>, executor: &dyn Executor, began: 
             done.peak = done.peak.max(pairs.bytes());
         }
         Task::Passages(parameters) => {
-            let mut search = passages::passages(parameters, reading)?;
+            let mut search = passages::search(parameters, reading)?;
             done.prepared = began.elapsed().as_secs_f64();
             while let Some(batch) = search.next_batch(executor)? {
                 done.found += batch.len() as u64;

@@ -109,10 +109,10 @@
 //! [`sketch`] has the parameters, and what reads and compares sketches.
 //!
 //! ```
-//! use neardup_core::sketch::{Minhash, MinhashHeader, SketchSource, minhash_similarity};
+//! use neardup_core::sketch::{Minhash, MinhashHeader, Origin, minhash_similarity};
 //! use neardup_core::{Document, Stop, minhash_sketch};
 //!
-//! let header = MinhashHeader::new(SketchSource::Words, 1, 128, 1);
+//! let header = MinhashHeader::new(Origin::Words, 1, 128, 1);
 //! let of = |text: &str| minhash_sketch(&Document::from(text), &header, &Stop::default());
 //! let (a, b) = (of("to be or not to be")?, of("to be, or not: to be")?);
 //! let agreeing = Minhash::parse(&a)?.agreeing(&Minhash::parse(&b)?)?;
@@ -192,8 +192,6 @@ pub mod repeats;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod report;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
-pub mod resources;
-#[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod row_set;
 #[cfg_attr(not(feature = "internals"), doc(hidden))]
 pub mod search;
@@ -263,7 +261,7 @@ pub use text::words::words;
 
 // Threads, memory and files.
 pub use executor::{Executor, PlainThreads, Stop, Task};
-pub use resources::Resources;
+pub use storage::files::Resources;
 pub use storage::files::{MemoryFiles, NoFiles, TempFile, TempFiles};
 
 // What fewer programs need.
@@ -318,7 +316,7 @@ pub mod sketch {
     //! Parameters, readers and comparisons of sketches, and signatures.
     //!
     //! [`minhash_sketch`](crate::minhash_sketch) and [`simhash_sketch`](crate::simhash_sketch) make
-    //! sketches with a [`MinhashHeader`] or [`SimhashHeader`] that names a [`SketchSource`]. They
+    //! sketches with a [`MinhashHeader`] or [`SimhashHeader`] that names an [`Origin`]. They
     //! are bytes to store, which [`Minhash`] and [`Simhash`] read and [`SketchReader`] turns into
     //! documents of a [`SketchKind`]. [`minhash_similarity`] and [`simhash_similarity`] compare two
     //! of them; [`supershingles`] and [`megashingles`] summarise them. Below these are
@@ -327,6 +325,7 @@ pub mod sketch {
     //! Signatures of other methods are made by [`SentenceSigner`], [`Spots`] and [`feature_code`].
 
     pub use crate::features::codes::feature_code;
+    pub use crate::features::origin::Origin;
     pub use crate::features::spotsigs::Spots;
     pub use crate::hash::hash_bytes;
     pub use crate::sketches::minhash::{Minhasher, similarity as minhash_similarity};
@@ -334,7 +333,6 @@ pub mod sketch {
     pub use crate::sketches::simhash::{Simhasher, similarity as simhash_similarity};
     pub use crate::sketches::stored::{SketchKind, SketchReader};
     pub use crate::sketches::supershingles::{megashingles, supershingles};
-    pub use crate::sketches::wire::SketchSource;
     pub use crate::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader};
 }
 

@@ -6,6 +6,10 @@
 //! Pairs are drawn with their groups, since those of one group are right or wrong together. The
 //! draws are the same on every machine, and the same for all methods, so that differences of
 //! methods have intervals of their own.
+//!
+//! Draws cannot show what did not happen. Where all groups are right or so nearly that draws give
+//! 1.000 to 1.000, or none is, the interval is the exact binomial one (Clopper and Pearson) of as
+//! many groups as the figure is of.
 
 use std::collections::HashMap;
 
@@ -41,16 +45,50 @@ fn middle(mut values: Vec<f64>) -> Option<[f64; 2]> {
 
 /// The interval of a share; none where there is nothing to draw from.
 pub fn interval(groups: &[Part]) -> Option<[f64; 2]> {
-    if groups.is_empty() {
+    let count = groups.iter().filter(|part| part[1] > 0.0).count();
+    if count == 0 {
         return None;
     }
-    middle((0..DRAWS).map(|draw| drawn(groups, draw)).collect())
+    let wrong = groups.iter().filter(|part| part[0] < part[1]).count();
+    let right = groups.iter().filter(|part| part[0] > 0.0).count();
+    if right == 0 {
+        return Some([0.0, most_of(count, 0)]);
+    }
+    let drawn = || middle((0..DRAWS).map(|draw| drawn(groups, draw)).collect());
+    // Rates of what may grow are no shares.
+    let is_share = groups.iter().all(|part| part[0] <= part[1]);
+    if is_share && (wrong == 0 || drawn()?[0] >= 0.9995) {
+        return Some([1.0 - most_of(count, wrong), 1.0]);
+    }
+    drawn()
 }
 
-/// The interval of the difference of two shares of the same groups.
+/// The greatest chance of an event that is seen as rarely as this, or more rarely, in 25 of 1,000
+/// cases: Clopper and Pearson's upper end for `seen` of `count`.
+fn most_of(count: usize, seen: usize) -> f64 {
+    let tail = |chance: f64| {
+        let mut term = (count as f64 * (-chance).ln_1p()).exp();
+        let mut sum = term;
+        for n in 0..seen {
+            term *= (count - n) as f64 / (n + 1) as f64 * chance / (1.0 - chance);
+            sum += term;
+        }
+        sum
+    };
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..60 {
+        let middle = (low + high) / 2.0;
+        if tail(middle) > 0.025 { low = middle } else { high = middle }
+    }
+    high
+}
+
+/// The interval of the difference of two shares of the same groups; none where no group tells them
+/// apart.
 pub fn difference(a: &[Part], b: &[Part]) -> Option<[f64; 2]> {
     assert_eq!(a.len(), b.len(), "of the same groups");
-    if a.is_empty() {
+    let is_certain = |of: &[Part], n: usize| of.iter().all(|part| part[0] == part[1] * n as f64);
+    if a == b || [0, 1].iter().any(|&n| is_certain(a, n) && is_certain(b, n)) {
         return None;
     }
     middle((0..DRAWS).map(|draw| drawn(a, draw) - drawn(b, draw)).collect())
@@ -147,7 +185,25 @@ mod tests {
     #[test]
     fn groups_that_are_alike_leave_no_doubt() {
         assert_eq!(interval(&[[1.0, 2.0]; 30]), Some([0.5, 0.5]));
-        assert_eq!(difference(&[[1.0, 2.0]; 30], &[[1.0, 2.0]; 30]), Some([0.0, 0.0]));
+        assert_eq!(difference(&[[1.0, 2.0]; 30], &[[1.0, 2.0]; 30]), None);
+        assert_eq!(difference(&[[2.0, 2.0]; 30], &[[1.0, 1.0]; 30]), None);
+        assert_eq!(difference(&[[2.0, 2.0]; 30], &[[1.0, 2.0]; 30]), Some([0.5, 0.5]));
+    }
+
+    #[test]
+    fn what_never_happened_is_not_impossible() {
+        // The tables of Clopper and Pearson: 30 of 30, and 0 of 10.
+        let rounded = |ends: Option<[f64; 2]>| ends.map(|ends| ends.map(|end| (1000.0 * end).round()));
+        assert_eq!(rounded(interval(&[[3.0, 3.0]; 30])), Some([884.0, 1000.0]));
+        assert_eq!(rounded(interval(&[[0.0, 3.0]; 10])), Some([0.0, 308.0]));
+        // 2 of 100 with something wrong: 1 - 0.0704.
+        let mut nearly = vec![[1e6, 1e6]; 98];
+        nearly.extend([[1e6 - 1.0, 1e6]; 2]);
+        assert_eq!(rounded(interval(&nearly)), Some([930.0, 1000.0]));
+        // Groups without an item say nothing.
+        let mut groups = vec![[1.0, 1.0]; 30];
+        groups.extend([[0.0, 0.0]; 100]);
+        assert_eq!(rounded(interval(&groups)), Some([884.0, 1000.0]));
     }
 
     #[test]

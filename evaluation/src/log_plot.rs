@@ -1,7 +1,7 @@
 //! Plots in SVG whose axes are in powers of ten: times over sizes, or how often something is as
 //! large.
 
-use crate::plot::Frame;
+use crate::plot::{Frame, powers};
 
 /// A line of a plot: its name, and its points.
 pub type Line = (String, Vec<(f64, f64)>);
@@ -15,11 +15,6 @@ pub struct Plot<'a> {
     /// Dots that are not joined, for counts; else lines, and a dashed one through the last point of
     /// the first, which shows what grows in proportion.
     pub dots: bool,
-}
-
-/// The share of an axis on which equal factors are equally far apart.
-fn powers(value: f64, [from, to]: [f64; 2]) -> f64 {
-    (value / from).log10() / (to / from).log10()
 }
 
 /// A plot as SVG.

@@ -132,6 +132,32 @@ impl Frame {
         }
     }
 
+    /// An interval at a value of the other axis, in colour `number`; those of other colours stand
+    /// beside it.
+    pub fn bar(&mut self, number: usize, x: f64, [low, high]: [f64; 2]) {
+        let ((a, b), (_, d)) = (self.at((x, low)), self.at((x, high)));
+        let a = a + 1.6 * (number as f64 - 2.0);
+        let colour = COLOURS[number % COLOURS.len()];
+        self.add(&format!("<path d=\"M{a:.1} {b:.1}V{d:.1}\" stroke=\"{colour}\" opacity=\"0.6\"/>"));
+    }
+
+    /// A point that somebody else measured.
+    pub fn diamond(&mut self, point: (f64, f64)) {
+        let (a, b) = self.at(point);
+        self.add(&format!("<path d=\"M{a:.1} {:.1}l5 5l-5 5l-5 -5z\"/>", b - 5.0));
+    }
+
+    /// What such points are, below the names of `lines` lines.
+    pub fn name_of_diamonds(&mut self, lines: usize, name: &str) {
+        let y = TOP + 14.0 + 16.0 * lines as f64;
+        let x = WIDTH - RIGHT + 15.0;
+        self.add(&format!(
+            "<path d=\"M{x:.1} {:.1}l5 5l-5 5l-5 -5z\"/><text x=\"{:.1}\" y=\"{y:.1}\">{name}</text>",
+            y - 9.0,
+            x + 9.0
+        ));
+    }
+
     /// What is drawn in colour `number`.
     pub fn name(&mut self, number: usize, name: &str) {
         self.add(&format!(
@@ -152,6 +178,11 @@ impl Frame {
 /// The share of an axis on which equal differences are equally far apart.
 pub fn linear(value: f64, [from, to]: [f64; 2]) -> f64 {
     (value - from) / (to - from)
+}
+
+/// The share of an axis on which equal factors are equally far apart.
+pub fn powers(value: f64, [from, to]: [f64; 2]) -> f64 {
+    (value / from).log10() / (to / from).log10()
 }
 
 /// A plot of shares, 0 to 1, over x. Solid and dashed lines of one name have one colour.

@@ -23,12 +23,10 @@ use server::{explaining, guard, settings};
 
 extension_sql_file!("../../sql/version.sql", name = "version");
 extension_sql_file!("../../sql/building_blocks.sql", name = "building_blocks");
-extension_sql_file!("../../sql/html.sql", name = "html");
 extension_sql_file!("../../sql/signatures.sql", name = "signatures");
 extension_sql_file!("../../sql/spans.sql", name = "spans");
 extension_sql_file!("../../sql/lcs.sql", name = "lcs");
 extension_sql_file!("../../sql/codes.sql", name = "codes");
-extension_sql_file!("../../sql/plan.sql", name = "plan");
 extension_sql_file!("../../sql/sketch_types.sql", name = "sketch_types");
 extension_sql_file!("../../sql/sketches.sql", name = "sketches", requires = ["sketch_types"]);
 extension_sql_file!("../../sql/near.sql", name = "near", requires = ["sketch_types"]);

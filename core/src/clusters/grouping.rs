@@ -5,12 +5,11 @@
 
 use std::ops::Range;
 
-use super::connected::connected;
 use super::edges::Edge;
-use super::equal_rows::EqualRows;
-use super::graph::Graph;
+use super::graph::{EqualRows, Graph};
 use super::leaders::{Degrees, leaders};
 use super::perhaps_similar::of_pairs::perhaps_similar;
+use super::strongest::connected;
 use super::{Clustering, LARGEST_COUNTED};
 use crate::error::Result;
 use crate::executor::{self, Executor};

@@ -5,11 +5,9 @@
 //! smaller number, and sums are of whole numbers.
 //!
 //! * [`edges`]: many edges, in memory or a file, in any requested order
-//! * [`equal_rows`], [`graph`]: groups of equal rows, whose pairs are not stored, and the edges
-//!   between them
-//! * [`connected`]: connected components ([`components`]), complete or of bounded size
-//! * [`strongest`]: the union of rows by all pairs, the strongest first, and the weakest links that
-//!   hold a cluster together
+//! * [`graph`]: groups of equal rows, whose pairs are not stored, and the edges between them
+//! * [`strongest`]: connected components ([`components`]), complete or of bounded size; the union
+//!   of rows by all pairs, the strongest first, and the weakest links that hold a cluster together
 //! * [`needed`]: the pairs on which leaders and clusters depend, where there are very many pairs
 //! * [`leaders`]: rows such that every other row forms a pair with one of them, for stars and for
 //!   the rows to keep
@@ -20,15 +18,13 @@
 //!   pairs
 //! * [`summary`]: the pairs, least and mean similarity, and diameter of a cluster
 //! * [`curve`]: the result of every threshold
-//! * [`samples`]: some pairs to look at
+//! * [`samples`]: steps of similarity, and some pairs of each to look at
 //! * [`in_memory`]: clusters, rows to keep and results of thresholds from a list of pairs in memory
 
 pub mod components;
-pub mod connected;
 pub mod curve;
 pub mod edges;
 pub mod elimination;
-pub mod equal_rows;
 pub mod graph;
 pub mod grouping;
 pub mod in_memory;
@@ -36,7 +32,6 @@ pub mod leaders;
 pub mod needed;
 pub mod perhaps_similar;
 pub mod samples;
-pub mod steps;
 pub mod strongest;
 pub mod summary;
 

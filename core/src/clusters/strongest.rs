@@ -9,16 +9,16 @@
 //! more rows is full. So if all rows of a group from some place on are in full parts or in one
 //! other part, only one of these rows is examined.
 //!
-//! The weakest links of clusters, the pairs without which clusters would fall apart, follow from
-//! it.
+//! Connected components of bounded size follow from it, and the weakest links of clusters: the
+//! pairs without which clusters would fall apart.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::components::Components;
 use super::edges::Edge;
-use super::equal_rows::EqualRows;
-use super::graph::{CHECK_EVERY, Graph};
+use super::graph::{CHECK_EVERY, EqualRows, Graph};
+use super::leaders::Degrees;
 use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::memory;
@@ -270,4 +270,43 @@ pub fn links(graph: &mut Graph<'_>, executor: &dyn Executor) -> Result<Vec<Link>
         memory::push(&mut links, Link { edge, parts }, DOING_LINKS)
     })?;
     Ok(links)
+}
+
+/// Computes the connected components, of at most `largest` vertices each.
+///
+/// If a component is larger, it is rebuilt from its most similar pairs downwards, and a pair that
+/// would make a part too large connects nothing. So the component breaks at its weakest links.
+pub fn connected(
+    graph: &mut Graph<'_>,
+    degrees: &Degrees,
+    largest: Option<u32>,
+    executor: &dyn Executor,
+) -> Result<Components> {
+    let mut components = Components::new(graph.vertices)?;
+    let Graph { edges, equal, .. } = graph;
+    for rows in equal.groups() {
+        // Equal rows that are not pairs with each other are also connected if they form pairs with
+        // another row.
+        if degrees.pairs[rows[0] as usize] == 0 {
+            continue;
+        }
+        for rows in rows.chunks(CHECK_EVERY) {
+            executor.check_interrupts()?;
+            rows.iter().for_each(|&row| {
+                components.unite(equal.first(row), row, u32::MAX);
+            });
+        }
+    }
+    edges.for_each(executor, |Edge { left, right, .. }| {
+        components.unite(left, right, u32::MAX);
+        Ok(())
+    })?;
+    match largest {
+        Some(largest) if components.largest() > largest => {
+            let mut bounded = Components::new(graph.vertices)?;
+            unite(graph, &mut bounded, largest, executor, |_, _| Ok(()))?;
+            Ok(bounded)
+        }
+        _ => Ok(components),
+    }
 }

@@ -2,8 +2,7 @@
 //! (steps) on a shortest path between two rows of the cluster.
 
 use super::edges::Edge;
-use super::equal_rows::EqualRows;
-use super::graph::Graph;
+use super::graph::{EqualRows, Graph};
 use super::grouping::{Clusters, Homes};
 use crate::error::Result;
 use crate::executor::Executor;

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::Clustering;
-use super::connected::connected;
 use super::edges::{Edge, Edges};
 use super::graph::Graph;
 use super::grouping::Clusters;
 use super::leaders::{Degrees, leaders};
+use super::strongest::connected;
 use super::strongest::links;
 use super::summary::summaries;
 use crate::executor::PlainThreads;

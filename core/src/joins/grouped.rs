@@ -82,7 +82,8 @@ impl GroupedPairs {
         self.certain.saturating_add(self.pairs.len())
     }
 
-    /// Adds what was found in a group, whose row numbers differ by `offsets` from those of the tables.
+    /// Adds what was found in a group, whose row numbers differ by `offsets` from those of the
+    /// tables.
     pub(crate) fn add(&mut self, found: &GroupFound, offsets: [u32; 2], files: &dyn TempFiles) -> Result<()> {
         let GroupFound { left, right, equal, similarities, pairs, counts } = found;
         let from = self.add_records(left, right.as_ref(), (equal, similarities), offsets)?;

@@ -11,7 +11,7 @@
 //! * [`nearest`]: finds the nearest records of each record, without a threshold
 //! * [`runs`]: joins texts by the share of their tokens in common runs
 //! * `grouped`: the pairs of all groups of rows, joined one after the other
-//! * `found_rows`: what else is found in all groups of rows
+//! * `grouped_rows`: what else is found in all groups of rows
 //! * `across`: leaves out the pairs of rows of one source
 //! * [`pairs`]: expands pairs of records into pairs of rows, for all of these joins
 
@@ -19,8 +19,9 @@ pub(crate) mod across;
 mod candidates;
 pub mod codes;
 pub mod edit;
-pub(crate) mod found_rows;
+mod equal_keys;
 pub(crate) mod grouped;
+pub(crate) mod grouped_rows;
 pub mod keys;
 pub mod nearest;
 pub mod pairs;

@@ -4,7 +4,7 @@ use super::account::Account;
 use super::documents::{Documents, Quiet, Side};
 use super::method::Method;
 use super::nearest;
-use super::passages::passages;
+use super::passages::search;
 use super::reading::Reading;
 use super::sites::Sites;
 use crate::error::{Error, Result};
@@ -16,8 +16,7 @@ use crate::joins::nearest::rows::NearestRow;
 use crate::joins::pairs::Pair;
 use crate::memory;
 use crate::passages::{Parameters, Passage};
-use crate::resources::Resources;
-use crate::storage::files::MemoryFiles;
+use crate::storage::files::{MemoryFiles, Resources};
 use crate::verify::measure::Measure;
 
 /// Resources of two threads and a gigabyte.
@@ -291,7 +290,7 @@ impl<'a> Corpus<'a> {
     pub fn passages(&mut self, parameters: &Parameters) -> Result<Vec<Passage>> {
         let mut quiet = Quiet;
         let mut reading = Reading::new(self, &mut quiet, USUAL);
-        let mut search = passages(parameters, &mut reading)?;
+        let mut search = search(parameters, &mut reading)?;
         let mut all = Vec::new();
         while let Some(mut batch) = search.next_batch(USUAL.executor)? {
             memory::reserve(&mut all, batch.len(), "collecting passages")?;
@@ -387,6 +386,3 @@ pub fn near_duplicates<T: AsRef<str>>(texts: &[T], threshold: f64) -> Result<Vec
 
     Corpus::of_texts(texts).pairs(&Sets::of_words(Measure::Jaccard, threshold)?)
 }
-
-#[cfg(test)]
-mod tests;

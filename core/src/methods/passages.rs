@@ -10,18 +10,17 @@ use super::within::rows::rows_of_groups;
 use crate::error::Result;
 use crate::features::units::sets::{DocumentUnit, Units};
 use crate::memory;
-use crate::passages::in_groups::{LoggedPassage, Passages};
-use crate::passages::progress::Phase;
+use crate::passages::in_groups::{FoundPassages, LoggedPassage};
 use crate::passages::search::Search;
-use crate::passages::{Capped, Parameters};
+use crate::passages::{Capped, Parameters, Phase};
 
 /// Reads the documents, joins their sentences, and prepares the search for passages: among all
 /// documents, or among those of each group.
-pub fn passages(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Passages> {
+pub fn search(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<FoundPassages> {
     let found = if reading.is_grouped() {
         in_groups(parameters, reading)?
     } else {
-        Passages::of_search(search(parameters, reading)?)
+        FoundPassages::of_search(all(parameters, reading)?)
     };
     match reading.across() {
         None => Ok(found),
@@ -29,11 +28,11 @@ pub fn passages(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Pa
     }
 }
 
-fn in_groups(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Passages> {
+fn in_groups(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<FoundPassages> {
     let all_capped = Mutex::new(Capped::default());
     let rows = rows_of_groups(
         &|reading, take| {
-            let mut search = search(parameters, reading)?;
+            let mut search = all(parameters, reading)?;
             let right_from = reading.right_from().unwrap_or(0);
             while let Some(batch) = search.next_batch(reading.executor)? {
                 batch.iter().try_for_each(|passage| take(LoggedPassage::new(passage, right_from)))?;
@@ -46,12 +45,12 @@ fn in_groups(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Passa
         reading,
     )?;
     let capped = all_capped.into_inner().unwrap_or_default();
-    Ok(Passages::of_groups(rows, capped, reading.right_from().unwrap_or(0)))
+    Ok(FoundPassages::of_groups(rows, capped, reading.right_from().unwrap_or(0)))
 }
 
 /// Reads the documents, joins their sentences, and prepares the search for passages among all
 /// documents.
-fn search(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Search> {
+fn all(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Search> {
     reading.compares(Some(LongParts::Sentences));
     let (library, maker) = reading.read_units(DocumentUnit::Sentence, &parameters.features)?;
     let left_rows = reading.order()?;
@@ -85,4 +84,33 @@ fn search(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Search> 
     account.counts.stop_documents = found.capped.occurrences;
     reading.held(held + found.peak_bytes);
     Ok(search)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::executor::Stop;
+    use crate::features::units::signatures::Features;
+    use crate::methods::corpus::Corpus;
+    use crate::passages::Parameters;
+    use crate::passages::between;
+
+    #[test]
+    fn passages_of_a_corpus_are_those_of_its_pairs() {
+        let story = "The crane moved to the north quay in March. Nobody saw it happen. It was dark.";
+        let texts =
+            [format!("One word. {story}"), format!("{story} The end."), "Some other words.".to_owned()];
+        let parameters =
+            Parameters { features: Features::Shingles(3), min_sentences: 2, ..Parameters::default() };
+        let mut expected = between(&texts[0], &texts[1], &parameters, &Stop::default()).unwrap();
+        assert_eq!(expected.len(), 1);
+        // The right text alone is the right table; rows keep their numbers.
+        (expected[0].left_row, expected[0].right_row) = (0, 1);
+        for right_from in [None, Some(1)] {
+            let found = Corpus::of_texts(&texts).split(right_from).passages(&parameters).unwrap();
+            assert_eq!(found, expected, "{right_from:?}");
+        }
+        assert_eq!(Corpus::of_texts(&texts).split(Some(2)).passages(&parameters), Ok(vec![]));
+        let none = Parameters { min_sentences: 0, ..parameters };
+        assert!(Corpus::of_texts(&texts).passages(&none).is_err());
+    }
 }

@@ -13,8 +13,7 @@ use crate::error::{Error, Result};
 use crate::executor::Executor;
 use crate::features::source_document::SourceDocument;
 use crate::memory;
-use crate::resources::Resources;
-use crate::storage::files::TempFiles;
+use crate::storage::files::{Resources, TempFiles};
 
 /// The means with which a method reads its documents, and the account that it writes.
 pub struct Reading<'a> {

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::documents::Side;
 use crate::error::Result;
 use crate::memory;
 
@@ -22,11 +21,12 @@ impl Sites {
     /// Adds the site of the next row, `None` if it is NULL. Returns true if no site before was
     /// written like this one: it has the next number.
     pub fn push(&mut self, site: Option<&str>) -> Result<bool> {
-        self.push_to(Side::Left, site)
+        self.push_to(false, site)
     }
 
-    /// Does the same as [`Sites::push`] for the next row of a table, while both tables are read.
-    pub fn push_to(&mut self, side: Side, site: Option<&str>) -> Result<bool> {
+    /// Does the same as [`Sites::push`] for the next row of the left or the right table, while both
+    /// tables are read.
+    pub fn push_to(&mut self, is_right: bool, site: Option<&str>) -> Result<bool> {
         const DOING: &str = "keeping sites";
         let known = self.numbers.len();
         let number = match site {
@@ -41,7 +41,7 @@ impl Sites {
                 }
             },
         };
-        let of = if side == Side::Left { &mut self.of } else { &mut self.of_right };
+        let of = if is_right { &mut self.of_right } else { &mut self.of };
         memory::push(of, number, DOING)?;
         Ok(self.numbers.len() > known)
     }

@@ -32,10 +32,10 @@ use crate::verify::measure::check_threshold;
 /// Jaccard similarity. The documents are made by [`SketchReader`](crate::sketch::SketchReader).
 ///
 /// ```
-/// use neardup_core::sketch::{MinhashHeader, SketchKind, SketchReader, SketchSource};
+/// use neardup_core::sketch::{MinhashHeader, SketchKind, SketchReader, Origin};
 /// use neardup_core::{Corpus, Document, Stop, StoredMinhash, minhash_sketch};
 ///
-/// let header = MinhashHeader::new(SketchSource::Words, 1, 64, 1);
+/// let header = MinhashHeader::new(Origin::Words, 1, 64, 1);
 /// let mut reader = SketchReader::default();
 /// let mut documents = Vec::new();
 /// for text in ["red crane", "crane, red", "north quay"] {
@@ -60,9 +60,9 @@ impl StoredMinhash {
     ///
     /// ```
     /// use neardup_core::StoredMinhash;
-    /// use neardup_core::sketch::{Minhash, MinhashHeader, SketchSource};
+    /// use neardup_core::sketch::{Minhash, MinhashHeader, Origin};
     ///
-    /// let header = MinhashHeader::new(SketchSource::Words, 1, 4, 1);
+    /// let header = MinhashHeader::new(Origin::Words, 1, 4, 1);
     /// let (a, b) = (header.sketch(Some(&[1, 2, 3, 4])), header.sketch(Some(&[1, 2, 3, 9])));
     /// let method = StoredMinhash { threshold: 0.7 };
     /// let explained = method.of_sketches(&Minhash::parse(&a)?, &Minhash::parse(&b)?)?;
@@ -132,10 +132,10 @@ pub enum NearBits {
 ///
 /// ```
 /// use neardup_core::parameters::NearBits;
-/// use neardup_core::sketch::{SimhashHeader, SketchKind, SketchReader, SketchSource};
+/// use neardup_core::sketch::{SimhashHeader, SketchKind, SketchReader, Origin};
 /// use neardup_core::{Corpus, StoredSimhash};
 ///
-/// let header = SimhashHeader::new(SketchSource::Bits, 1, 64);
+/// let header = SimhashHeader::new(Origin::Bits, 1, 64);
 /// let mut reader = SketchReader::default();
 /// let mut read = |bits: u64| {
 ///     reader.read(SketchKind::Simhash, &header.sketch(Some(&bits.to_be_bytes())))
@@ -161,9 +161,9 @@ impl StoredSimhash {
     /// ```
     /// use neardup_core::StoredSimhash;
     /// use neardup_core::parameters::NearBits;
-    /// use neardup_core::sketch::{Simhash, SimhashHeader, SketchSource};
+    /// use neardup_core::sketch::{Simhash, SimhashHeader, Origin};
     ///
-    /// let header = SimhashHeader::new(SketchSource::Bits, 1, 8);
+    /// let header = SimhashHeader::new(Origin::Bits, 1, 8);
     /// let (a, b) = (header.sketch(Some(&[0b1111_0000])), header.sketch(Some(&[0b1111_0001])));
     /// let method = StoredSimhash { near: NearBits::Share(0.9) };
     /// let explained = method.of_sketches(&Simhash::parse(&a)?, &Simhash::parse(&b)?)?;

@@ -4,7 +4,7 @@ use super::frequent_sentences::ClassStores;
 use crate::error::Result;
 use crate::features::sets::records::Members;
 use crate::features::sets::store::RecordStore;
-use crate::resources::Resources;
+use crate::storage::files::Resources;
 
 /// Classes of sentences with equal signatures. The classes of the left table are numbered first,
 /// then those of the right table.

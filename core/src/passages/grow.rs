@@ -12,8 +12,7 @@
 use super::Parameters;
 use crate::error::Result;
 use crate::executor::Stop;
-use crate::text::characters::{WordClass, class, is_closing, is_space, lower};
-use crate::text::width::width_of;
+use crate::text::characters::{WordClass, class, is_closing, is_space, lower, width_of};
 
 /// The number of columns that must agree after a gap of more than two characters.
 pub const ENOUGH: usize = 16;

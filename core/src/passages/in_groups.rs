@@ -7,23 +7,23 @@ use super::search::Search;
 use super::{Capped, Passage};
 use crate::error::Result;
 use crate::executor::Executor;
-use crate::joins::found_rows::{FoundRow, FoundRows};
+use crate::joins::grouped_rows::{GroupedRow, GroupedRows};
 use crate::memory;
 
 /// The passages, one batch after the other.
 #[derive(Debug)]
-pub struct Passages {
-    found: Found,
+pub struct FoundPassages {
+    found: PassageOrigin,
     /// The number of each row's source, if only documents of different sources are compared.
     sources: Option<Vec<u32>>,
 }
 
 #[derive(Debug)]
-enum Found {
+enum PassageOrigin {
     /// A search among all documents.
     Searched(Box<Search>),
     /// What was found in each group of documents, and the number of the right table's first row.
-    Grouped(FoundRows<LoggedPassage>, Capped, u32),
+    Grouped(GroupedRows<LoggedPassage>, Capped, u32),
 }
 
 /// A passage as it is kept. The rows of a right table are numbered from 0.
@@ -69,22 +69,22 @@ impl LoggedPassage {
     }
 }
 
-impl FoundRow for LoggedPassage {
+impl GroupedRow for LoggedPassage {
     fn shift(&mut self, [left, right]: [u32; 2]) {
         self.rows = [self.rows[0] + left, self.rows[1] + right];
     }
 }
 
-impl Passages {
+impl FoundPassages {
     /// Gives the passages of a search.
     pub(crate) fn of_search(search: Search) -> Self {
-        Self { found: Found::Searched(Box::new(search)), sources: None }
+        Self { found: PassageOrigin::Searched(Box::new(search)), sources: None }
     }
 
     /// Gives the passages that were found in each group. The rows of the right table, if there is
     /// one, begin at `right_from`.
-    pub(crate) fn of_groups(rows: FoundRows<LoggedPassage>, capped: Capped, right_from: u32) -> Self {
-        Self { found: Found::Grouped(rows, capped, right_from), sources: None }
+    pub(crate) fn of_groups(rows: GroupedRows<LoggedPassage>, capped: Capped, right_from: u32) -> Self {
+        Self { found: PassageOrigin::Grouped(rows, capped, right_from), sources: None }
     }
 
     /// Leaves out the passages of two rows of one source, and of rows without a source.
@@ -96,8 +96,8 @@ impl Passages {
     /// documents come one after the other, in the order of their left sentences.
     pub fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<Passage>>> {
         let batch = match &mut self.found {
-            Found::Searched(search) => search.next_batch(executor)?,
-            Found::Grouped(rows, _, right_from) => rows
+            PassageOrigin::Searched(search) => search.next_batch(executor)?,
+            PassageOrigin::Grouped(rows, _, right_from) => rows
                 .next_batch(executor)?
                 .map(|rows| {
                     let passages = rows.into_iter().map(|row| row.passage(*right_from));
@@ -118,16 +118,16 @@ impl Passages {
     /// Returns the counts of sentences to which too many sentences are similar.
     pub fn capped(&self) -> Capped {
         match &self.found {
-            Found::Searched(search) => search.account.capped,
-            Found::Grouped(_, capped, _) => *capped,
+            PassageOrigin::Searched(search) => search.account.capped,
+            PassageOrigin::Grouped(_, capped, _) => *capped,
         }
     }
 
     /// Returns the share of the work that is done, 0 to 1.
     pub fn progress(&self) -> f64 {
         match &self.found {
-            Found::Searched(search) => search.progress(),
-            Found::Grouped(rows, ..) => rows.progress(),
+            PassageOrigin::Searched(search) => search.progress(),
+            PassageOrigin::Grouped(rows, ..) => rows.progress(),
         }
     }
 
@@ -136,8 +136,8 @@ impl Passages {
         let of_sources = self.sources.as_ref().map_or(0, memory::bytes);
         of_sources
             + match &self.found {
-                Found::Searched(search) => search.bytes(),
-                Found::Grouped(rows, ..) => rows.bytes(),
+                PassageOrigin::Searched(search) => search.bytes(),
+                PassageOrigin::Grouped(rows, ..) => rows.bytes(),
             }
     }
 }

@@ -6,16 +6,30 @@
 //! of pairs. Its maximal diagonals are the passages ([`diagonals`]), which may grow beyond whole
 //! sentences ([`grow`]).
 
-mod between;
 mod classes;
 pub mod diagonals;
 pub mod frequent_sentences;
 pub mod grow;
 pub mod in_groups;
 pub mod pairs;
-pub mod progress;
 pub mod search;
 mod starts;
+
+/// The phase of a search.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Phase {
+    /// Making the signatures of sentences.
+    Signing,
+    /// Joining the distinct sets of signatures.
+    Joining,
+    /// Listing the pairs of sentences that the pairs of sets represent.
+    Pairing,
+    /// Sorting the pairs of sentences.
+    Sorting,
+}
+
+/// Called with the phase of a search and the share of this phase that is done.
+pub type SearchProgress<'a> = &'a mut dyn FnMut((Phase, f64));
 
 #[cfg(test)]
 mod tests;
@@ -26,7 +40,7 @@ use crate::error::{Error, Result};
 use crate::features::imatch::IdfRange;
 use crate::features::units::signatures::Features;
 use crate::verify::measure::check_threshold;
-pub use between::{between, between_documents};
+pub use search::{between, between_documents};
 
 /// The parameters that define a passage.
 ///

@@ -13,9 +13,8 @@ use std::collections::HashMap;
 
 use super::classes::{Classes, PartClasses, SentencePart};
 use super::frequent_sentences::{ClassStores, HotRecords};
-use super::progress::Phase;
 use super::starts::Starts;
-use super::{Capped, Parameters};
+use super::{Capped, Parameters, Phase};
 use crate::clusters::edges::{Edge, Edges};
 use crate::error::Result;
 use crate::executor::Executor;
@@ -25,7 +24,7 @@ use crate::joins::Algorithm;
 use crate::joins::sets::set_join::SetJoin;
 use crate::joins::{Counts, RecordJoin};
 use crate::memory;
-use crate::resources::Resources;
+use crate::storage::files::Resources;
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
 

@@ -13,12 +13,10 @@ use crate::features::spotsigs::{Antecedents, SpotSpec};
 use crate::features::tokens::Document;
 use crate::features::units::sets::{DocumentUnit, Gathering, Units};
 use crate::features::units::signatures::Features;
-use crate::resources::Resources;
-use crate::storage::files::MemoryFiles;
-use crate::storage::files::TempFiles;
+use crate::storage::files::{MemoryFiles, Resources, TempFiles};
+use crate::text::characters::width;
 use crate::text::sentences::sentences;
 use crate::text::spans::Span;
-use crate::text::width::width;
 use crate::text::words::words;
 use crate::verify::measure::Measure;
 

@@ -8,7 +8,7 @@ use super::html::Escaped;
 use super::link::{LinkPattern, linked};
 use super::numbers::{Number, Time};
 use crate::clusters::curve::Point;
-use crate::clusters::steps::{STEPS, step_of};
+use crate::clusters::samples::{STEPS, step_of};
 
 /// Facts about the whole table.
 ///

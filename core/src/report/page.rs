@@ -16,7 +16,7 @@ use super::html::{Beginning, Escaped, STYLE};
 use super::link::LinkPattern;
 use super::numbers::{CountOf, Number, Ratio};
 use super::pair::{ShownDocument, pair};
-use crate::clusters::steps::{STEPS, least_of, step_of};
+use crate::clusters::samples::{STEPS, least_of, step_of};
 use crate::error::Result;
 use crate::executor::Stop;
 

@@ -203,9 +203,7 @@ impl<'a> SetBall<'a> {
                 }
                 Middle::Numbers(numbers)
             }
-            Origin::Words | Origin::Chars | Origin::Whitespace | Origin::Html => {
-                Middle::Text(utf8(document)?)
-            }
+            _ => Middle::Text(utf8(document)?),
         };
         Ok(Self { parameters, similarity, middle })
     }
@@ -296,7 +294,7 @@ impl<'a> SetBall<'a> {
             Origin::Numbers => {
                 reader.list(|reader| memory::extend(&mut bytes, &reader.number()?.to_le_bytes(), DOING))?;
             }
-            Origin::Words | Origin::Chars | Origin::Whitespace | Origin::Html => reader.string(&mut bytes)?,
+            _ => reader.string(&mut bytes)?,
         }
         reader.end()?;
         Ok(bytes)

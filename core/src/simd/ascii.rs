@@ -2,6 +2,8 @@
 //! run time.
 #![allow(unsafe_code)] // Instructions that not every processor has; each use is justified.
 
+#[cfg(target_arch = "x86_64")]
+use crate::simd::instructions::listed;
 use crate::simd::instructions::{Instructions, KernelNeeding, fastest};
 
 /// The number of characters whose bits fit in one number.
@@ -21,7 +23,7 @@ pub fn kernel() -> LowerKernel {
 const KINDS: &[KernelNeeding<LowerKernel>] = &[
     (Instructions::Portable, portable),
     #[cfg(target_arch = "x86_64")]
-    (Instructions::Avx2, x86::avx2),
+    (Instructions::Avx2, listed!(x86::avx2, text, bits)),
 ];
 
 fn portable(text: &mut [u8], bits: &mut [u64]) {
@@ -64,13 +66,8 @@ mod x86 {
 
     use super::CHARACTERS;
 
-    pub(super) fn avx2(text: &mut [u8], bits: &mut [u64]) {
-        // SAFETY: this kernel is chosen only on processors that have the instructions.
-        unsafe { run(text, bits) }
-    }
-
     #[target_feature(enable = "avx2")]
-    fn run(text: &mut [u8], bits: &mut [u64]) {
+    pub(super) fn avx2(text: &mut [u8], bits: &mut [u64]) {
         let (blocks, rest) = text.as_chunks_mut::<CHARACTERS>();
         let (bits, bits_of_rest) = bits.split_at_mut(blocks.len());
         for (bits, block) in bits.iter_mut().zip(blocks) {

@@ -60,11 +60,11 @@ pub fn kinds() -> &'static [KernelNeeding<ColumnsKernel>] {
         &[
             (Instructions::Portable, ColumnsKernel { run: portable as AddColumns, count, records: 64 }),
             #[cfg(target_arch = "x86_64")]
-            (Instructions::Popcnt, ColumnsKernel { run: portable, count: x86::popcnt, records: 64 }),
+            (Instructions::Popcnt, ColumnsKernel { run: portable, count: x86::COUNT, records: 64 }),
             #[cfg(target_arch = "x86_64")]
-            (Instructions::Avx2, ColumnsKernel { run: x86::avx2, count: x86::popcnt, records: 256 }),
+            (Instructions::Avx2, ColumnsKernel { run: x86::AVX2, count: x86::COUNT, records: 256 }),
             #[cfg(target_arch = "x86_64")]
-            (Instructions::Avx512, ColumnsKernel { run: x86::avx512, count: x86::popcnt, records: 512 }),
+            (Instructions::Avx512, ColumnsKernel { run: x86::AVX512, count: x86::COUNT, records: 512 }),
         ]
     }
 }
@@ -227,78 +227,59 @@ mod x86 {
         _mm512_store_si512, _mm512_ternarylogic_epi64, _mm512_xor_si512,
     };
 
-    use super::{BitColumn, LEAST_PLANES, WORDS};
+    use super::{AddColumns, BitColumn, LEAST_PLANES, WORDS};
+    use crate::simd::instructions::listed;
 
-    pub(super) fn popcnt(columns: &[BitColumn]) -> usize {
-        #[target_feature(enable = "popcnt")]
-        fn run(columns: &[BitColumn]) -> usize {
-            super::count(columns)
-        }
-        // SAFETY: the list of kernels offers this one only where the processor has the instruction.
-        unsafe { run(columns) }
+    pub(super) const COUNT: fn(&[BitColumn]) -> usize = listed!(count, columns);
+    pub(super) const AVX2: AddColumns = listed!(avx2, columns, numbers, planes, least);
+    pub(super) const AVX512: AddColumns = listed!(avx512, columns, numbers, planes, least);
+
+    #[target_feature(enable = "popcnt")]
+    fn count(columns: &[BitColumn]) -> usize {
+        super::count(columns)
     }
 
-    pub(super) fn avx2(
-        columns: &[BitColumn],
-        numbers: &[u32],
-        planes: &mut [BitColumn],
-        least: u32,
-    ) -> BitColumn {
-        kernel!(
-            #[target_feature(enable = "avx2")]
-            run,
-            4,
-            _mm256_setzero_si256(),
-            _mm256_set1_epi64x(-1),
-            // SAFETY: `at` is 0 or 4, so that the four words are those of the column, which is
-            // aligned.
-            |column: &BitColumn, at: usize| unsafe { _mm256_load_si256(column.0.as_ptr().add(at).cast()) },
-            // SAFETY: as above.
-            |column: &mut BitColumn, at: usize, words: __m256i| unsafe {
-                _mm256_store_si256(column.0.as_mut_ptr().add(at).cast(), words)
-            },
-            |a, b| _mm256_and_si256(a, b),
-            |a, b| _mm256_or_si256(a, b),
-            |a, b| _mm256_xor_si256(a, b),
-            |a, b| _mm256_andnot_si256(a, b),
-            |a, b, c| _mm256_xor_si256(_mm256_xor_si256(a, b), c),
-            |a, b, c| _mm256_or_si256(_mm256_and_si256(a, b), _mm256_and_si256(_mm256_xor_si256(a, b), c))
-        );
-        // SAFETY: the list of kernels offers this one only where the processor has the
-        // instructions.
-        unsafe { run(columns, numbers, planes, least) }
-    }
+    kernel!(
+        #[target_feature(enable = "avx2")]
+        avx2,
+        4,
+        _mm256_setzero_si256(),
+        _mm256_set1_epi64x(-1),
+        // SAFETY: `at` is 0 or 4, so that the four words are those of the column, which is
+        // aligned.
+        |column: &BitColumn, at: usize| unsafe { _mm256_load_si256(column.0.as_ptr().add(at).cast()) },
+        // SAFETY: as above.
+        |column: &mut BitColumn, at: usize, words: __m256i| unsafe {
+            _mm256_store_si256(column.0.as_mut_ptr().add(at).cast(), words)
+        },
+        |a, b| _mm256_and_si256(a, b),
+        |a, b| _mm256_or_si256(a, b),
+        |a, b| _mm256_xor_si256(a, b),
+        |a, b| _mm256_andnot_si256(a, b),
+        |a, b, c| _mm256_xor_si256(_mm256_xor_si256(a, b), c),
+        |a, b, c| _mm256_or_si256(_mm256_and_si256(a, b), _mm256_and_si256(_mm256_xor_si256(a, b), c))
+    );
 
-    pub(super) fn avx512(
-        columns: &[BitColumn],
-        numbers: &[u32],
-        planes: &mut [BitColumn],
-        least: u32,
-    ) -> BitColumn {
-        kernel!(
-            #[target_feature(enable = "avx512f")]
-            run,
-            8,
-            _mm512_setzero_si512(),
-            _mm512_set1_epi64(-1),
-            // SAFETY: a column has the words of a register, and is aligned.
-            |column: &BitColumn, _: usize| unsafe { _mm512_load_si512(column.0.as_ptr().cast()) },
-            // SAFETY: as above.
-            |column: &mut BitColumn, _: usize, words: __m512i| unsafe {
-                _mm512_store_si512(column.0.as_mut_ptr().cast(), words)
-            },
-            |a, b| _mm512_and_si512(a, b),
-            |a, b| _mm512_or_si512(a, b),
-            |a, b| _mm512_xor_si512(a, b),
-            |a, b| _mm512_andnot_si512(a, b),
-            // The constants are the truth tables.
-            |a, b, c| _mm512_ternarylogic_epi64::<0b1001_0110>(a, b, c),
-            |a, b, c| _mm512_ternarylogic_epi64::<0b1110_1000>(a, b, c)
-        );
-        // SAFETY: the list of kernels offers this one only where the processor has the
-        // instructions.
-        unsafe { run(columns, numbers, planes, least) }
-    }
+    kernel!(
+        #[target_feature(enable = "avx512f")]
+        avx512,
+        8,
+        _mm512_setzero_si512(),
+        _mm512_set1_epi64(-1),
+        // SAFETY: a column has the words of a register, and is aligned.
+        |column: &BitColumn, _: usize| unsafe { _mm512_load_si512(column.0.as_ptr().cast()) },
+        // SAFETY: as above.
+        |column: &mut BitColumn, _: usize, words: __m512i| unsafe {
+            _mm512_store_si512(column.0.as_mut_ptr().cast(), words)
+        },
+        |a, b| _mm512_and_si512(a, b),
+        |a, b| _mm512_or_si512(a, b),
+        |a, b| _mm512_xor_si512(a, b),
+        |a, b| _mm512_andnot_si512(a, b),
+        // The constants are the truth tables.
+        |a, b, c| _mm512_ternarylogic_epi64::<0b1001_0110>(a, b, c),
+        |a, b, c| _mm512_ternarylogic_epi64::<0b1110_1000>(a, b, c)
+    );
 }
 
 #[cfg(test)]

@@ -92,6 +92,18 @@ fn chosen(limit: Option<&str>, has: impl Fn(Instructions) -> bool) -> u8 {
     Instructions::ALL.into_iter().filter(usable).fold(0, |bits, of| bits | of.bit())
 }
 
+/// Makes a function for a list of kernels from one that is compiled for some instructions, whose
+/// arguments have these names.
+#[cfg(target_arch = "x86_64")]
+macro_rules! listed {
+    ($kernel:path, $($argument:ident),+) => {
+        // SAFETY: of a list only those kernels are taken whose instructions the processor has.
+        |$($argument),+| unsafe { $kernel($($argument),+) }
+    };
+}
+#[cfg(target_arch = "x86_64")]
+pub(super) use listed;
+
 /// Returns the last kernel whose instructions are [available](Instructions::available). It is the
 /// fastest one, because a list begins with the kernel that needs no special instructions and ends
 /// with the fastest kernel.

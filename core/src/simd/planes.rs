@@ -3,6 +3,8 @@
 //! sum across the lanes of a register. The kernel is chosen at run time.
 #![allow(unsafe_code)] // Intrinsics; each use says why it is sound.
 
+#[cfg(target_arch = "x86_64")]
+use crate::simd::instructions::listed;
 use crate::simd::instructions::{Instructions, KernelNeeding, fastest};
 
 /// A kernel may need room for this many more positions than there are bitmaps, because it writes
@@ -26,11 +28,11 @@ pub fn kinds<const W: usize>() -> &'static [KernelNeeding<PlanesKernel<W>>] {
         &[
             (Instructions::Portable, portable as PlanesKernel<W>),
             #[cfg(target_arch = "x86_64")]
-            (Instructions::Popcnt, x86::popcnt),
+            (Instructions::Popcnt, listed!(x86::popcnt, probe, planes, allowed, first, near)),
             #[cfg(target_arch = "x86_64")]
-            (Instructions::Avx2, x86::avx2),
+            (Instructions::Avx2, listed!(x86::avx2, probe, planes, allowed, first, near)),
             #[cfg(target_arch = "x86_64")]
-            (Instructions::Avx512Popcnt, x86::avx512),
+            (Instructions::Avx512Popcnt, listed!(x86::avx512, probe, planes, allowed, first, near)),
         ]
     }
 }
@@ -70,6 +72,7 @@ mod x86 {
         _mm512_xor_si512,
     };
 
+    #[target_feature(enable = "popcnt")]
     pub(super) fn popcnt<const W: usize>(
         probe: &[u64; W],
         planes: &[&[u64]; W],
@@ -77,18 +80,7 @@ mod x86 {
         first: u32,
         near: &mut Vec<u32>,
     ) {
-        #[target_feature(enable = "popcnt")]
-        fn run<const W: usize>(
-            probe: &[u64; W],
-            planes: &[&[u64]; W],
-            allowed: u32,
-            first: u32,
-            near: &mut Vec<u32>,
-        ) {
-            super::portable(probe, planes, allowed, first, near);
-        }
-        // SAFETY: the list of kernels offers this one only where the processor has the instruction.
-        unsafe { run(probe, planes, allowed, first, near) }
+        super::portable(probe, planes, allowed, first, near);
     }
 
     /// For each mask of four bits, the bytes that move the numbers of its bits to the front of a
@@ -114,6 +106,10 @@ mod x86 {
         packed
     };
 
+    /// Counts the bits of each half of a byte by a table in a register. The counts of planes
+    /// are added up in bytes, and only then for each word. Positions are written as by
+    /// [`avx512`], so that no branch depends on which bitmaps are near.
+    #[target_feature(enable = "avx2,popcnt")]
     pub(super) fn avx2<const W: usize>(
         probe: &[u64; W],
         planes: &[&[u64]; W],
@@ -127,73 +123,59 @@ mod x86 {
         /// The differing bits of this many planes are counted in bytes.
         const IN_BYTES: usize = 16;
         const { assert!(8 * IN_BYTES <= u8::MAX as usize) };
-
-        /// Counts the bits of each half of a byte by a table in a register. The counts of planes
-        /// are added up in bytes, and only then for each word. Positions are written as by
-        /// [`avx512`], so that no branch depends on which bitmaps are near.
-        #[target_feature(enable = "avx2,popcnt")]
-        fn run<const W: usize>(
-            probe: &[u64; W],
-            planes: &[&[u64]; W],
-            allowed: u32,
-            first: u32,
-            near: &mut Vec<u32>,
-        ) {
-            let count = super::length(planes);
-            near.reserve(count + super::IN_ADVANCE);
-            let mut found = near.len();
-            let bits_of = _mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
-            let bits_of = _mm256_broadcastsi128_si256(bits_of);
-            let half = _mm256_set1_epi8(0x0f);
-            let most = _mm256_set1_epi64x(allowed.into());
-            let probes: [__m256i; W] = std::array::from_fn(|w| _mm256_set1_epi64x(probe[w] as i64));
-            let mut places = _mm_add_epi32(_mm_set1_epi32(first as i32), _mm_setr_epi32(0, 1, 2, 3));
-            let next = _mm_set1_epi32(LANES as i32);
-            let whole = count / LANES * LANES;
-            let mut at = 0;
-            while at < whole {
-                let mut bits = _mm256_setzero_si256();
-                for first_plane in (0..W).step_by(IN_BYTES) {
-                    let mut counts = _mm256_setzero_si256();
-                    for w in first_plane..W.min(first_plane + IN_BYTES) {
-                        // SAFETY: each plane has `count` words, `at + LANES` or more.
-                        let words = unsafe { _mm256_loadu_si256(planes[w].as_ptr().add(at).cast()) };
-                        let differ = _mm256_xor_si256(probes[w], words);
-                        let low = _mm256_shuffle_epi8(bits_of, _mm256_and_si256(differ, half));
-                        let high = _mm256_and_si256(_mm256_srli_epi16::<4>(differ), half);
-                        counts =
-                            _mm256_add_epi8(counts, _mm256_add_epi8(low, _mm256_shuffle_epi8(bits_of, high)));
-                    }
-                    bits = _mm256_add_epi64(bits, _mm256_sad_epu8(counts, _mm256_setzero_si256()));
+        let count = super::length(planes);
+        near.reserve(count + super::IN_ADVANCE);
+        let mut found = near.len();
+        let bits_of = _mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
+        let bits_of = _mm256_broadcastsi128_si256(bits_of);
+        let half = _mm256_set1_epi8(0x0f);
+        let most = _mm256_set1_epi64x(allowed.into());
+        let probes: [__m256i; W] = std::array::from_fn(|w| _mm256_set1_epi64x(probe[w] as i64));
+        let mut places = _mm_add_epi32(_mm_set1_epi32(first as i32), _mm_setr_epi32(0, 1, 2, 3));
+        let next = _mm_set1_epi32(LANES as i32);
+        let whole = count / LANES * LANES;
+        let mut at = 0;
+        while at < whole {
+            let mut bits = _mm256_setzero_si256();
+            for first_plane in (0..W).step_by(IN_BYTES) {
+                let mut counts = _mm256_setzero_si256();
+                for w in first_plane..W.min(first_plane + IN_BYTES) {
+                    // SAFETY: each plane has `count` words, `at + LANES` or more.
+                    let words = unsafe { _mm256_loadu_si256(planes[w].as_ptr().add(at).cast()) };
+                    let differ = _mm256_xor_si256(probes[w], words);
+                    let low = _mm256_shuffle_epi8(bits_of, _mm256_and_si256(differ, half));
+                    let high = _mm256_and_si256(_mm256_srli_epi16::<4>(differ), half);
+                    counts =
+                        _mm256_add_epi8(counts, _mm256_add_epi8(low, _mm256_shuffle_epi8(bits_of, high)));
                 }
-                let far = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(bits, most)));
-                let is_near = !far as usize & (PACKED.len() - 1);
-                // SAFETY: the row of the table has 16 bytes.
-                let order = unsafe { _mm_loadu_si128(PACKED[is_near].as_ptr().cast()) };
-                // SAFETY: no more positions were found than bitmaps were examined, which are fewer
-                // than `count`, and there is room for `count` positions and one more register.
-                unsafe {
-                    _mm_storeu_si128(near.as_mut_ptr().add(found).cast(), _mm_shuffle_epi8(places, order))
-                };
-                found += is_near.count_ones() as usize;
-                places = _mm_add_epi32(places, next);
-                at += LANES;
+                bits = _mm256_add_epi64(bits, _mm256_sad_epu8(counts, _mm256_setzero_si256()));
             }
-            // SAFETY: this many positions were written, within the reserved memory.
-            unsafe { near.set_len(found) };
-            super::portable(
-                probe,
-                &planes.map(|plane| &plane[whole..count]),
-                allowed,
-                first + whole as u32,
-                near,
-            );
+            let far = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(bits, most)));
+            let is_near = !far as usize & (PACKED.len() - 1);
+            // SAFETY: the row of the table has 16 bytes.
+            let order = unsafe { _mm_loadu_si128(PACKED[is_near].as_ptr().cast()) };
+            // SAFETY: no more positions were found than bitmaps were examined, which are fewer
+            // than `count`, and there is room for `count` positions and one more register.
+            unsafe { _mm_storeu_si128(near.as_mut_ptr().add(found).cast(), _mm_shuffle_epi8(places, order)) };
+            found += is_near.count_ones() as usize;
+            places = _mm_add_epi32(places, next);
+            at += LANES;
         }
-        // SAFETY: the list of kernels offers this one only where the processor has the
-        // instructions.
-        unsafe { run(probe, planes, allowed, first, near) }
+        // SAFETY: this many positions were written, within the reserved memory.
+        unsafe { near.set_len(found) };
+        super::portable(
+            probe,
+            &planes.map(|plane| &plane[whole..count]),
+            allowed,
+            first + whole as u32,
+            near,
+        );
     }
 
+    /// It is unpredictable which of eight bitmaps are near, so no branch depends on it. The
+    /// positions of the near bitmaps are packed to the front of a register, the whole register
+    /// is written, and the next write overwrites the rest.
+    #[target_feature(enable = "avx512f,avx512vpopcntdq,popcnt")]
     pub(super) fn avx512<const W: usize>(
         probe: &[u64; W],
         planes: &[&[u64]; W],
@@ -204,53 +186,37 @@ mod x86 {
         /// The number of words in a register, which holds twice as many positions.
         const LANES: usize = 8;
         const { assert!(super::IN_ADVANCE == 2 * LANES) };
-
-        /// It is unpredictable which of eight bitmaps are near, so no branch depends on it. The
-        /// positions of the near bitmaps are packed to the front of a register, the whole register
-        /// is written, and the next write overwrites the rest.
-        #[target_feature(enable = "avx512f,avx512vpopcntdq,popcnt")]
-        fn run<const W: usize>(
-            probe: &[u64; W],
-            planes: &[&[u64]; W],
-            allowed: u32,
-            first: u32,
-            near: &mut Vec<u32>,
-        ) {
-            let count = super::length(planes);
-            near.reserve(count + super::IN_ADVANCE);
-            let mut found = near.len();
-            let most = _mm512_set1_epi64(allowed.into());
-            let probes: [_; W] = std::array::from_fn(|w| _mm512_set1_epi64(probe[w] as i64));
-            let mut places = _mm512_add_epi32(
-                _mm512_set1_epi32(first as i32),
-                _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
-            );
-            let next = _mm512_set1_epi32(LANES as i32);
-            let mut at = 0;
-            while at < count {
-                let valid = 0xffu8 >> (LANES - (count - at).min(LANES));
-                let mut bits = _mm512_setzero_si512();
-                for w in 0..W {
-                    // SAFETY: the load reads only words that the mask selects, and each plane has
-                    // `count` words.
-                    let words = unsafe { _mm512_maskz_loadu_epi64(valid, planes[w].as_ptr().add(at).cast()) };
-                    bits = _mm512_add_epi64(bits, _mm512_popcnt_epi64(_mm512_xor_si512(probes[w], words)));
-                }
-                let is_near = _mm512_cmple_epu64_mask(bits, most) & valid;
-                let packed = _mm512_maskz_compress_epi32(is_near.into(), places);
-                // SAFETY: no more positions were found than bitmaps were examined, which are fewer
-                // than `count`, and there is room for `count` positions and one more register.
-                unsafe { _mm512_storeu_si512(near.as_mut_ptr().add(found).cast(), packed) };
-                found += is_near.count_ones() as usize;
-                places = _mm512_add_epi32(places, next);
-                at += LANES;
+        let count = super::length(planes);
+        near.reserve(count + super::IN_ADVANCE);
+        let mut found = near.len();
+        let most = _mm512_set1_epi64(allowed.into());
+        let probes: [_; W] = std::array::from_fn(|w| _mm512_set1_epi64(probe[w] as i64));
+        let mut places = _mm512_add_epi32(
+            _mm512_set1_epi32(first as i32),
+            _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+        );
+        let next = _mm512_set1_epi32(LANES as i32);
+        let mut at = 0;
+        while at < count {
+            let valid = 0xffu8 >> (LANES - (count - at).min(LANES));
+            let mut bits = _mm512_setzero_si512();
+            for w in 0..W {
+                // SAFETY: the load reads only words that the mask selects, and each plane has
+                // `count` words.
+                let words = unsafe { _mm512_maskz_loadu_epi64(valid, planes[w].as_ptr().add(at).cast()) };
+                bits = _mm512_add_epi64(bits, _mm512_popcnt_epi64(_mm512_xor_si512(probes[w], words)));
             }
-            // SAFETY: this many positions were written, within the reserved memory.
-            unsafe { near.set_len(found) };
+            let is_near = _mm512_cmple_epu64_mask(bits, most) & valid;
+            let packed = _mm512_maskz_compress_epi32(is_near.into(), places);
+            // SAFETY: no more positions were found than bitmaps were examined, which are fewer
+            // than `count`, and there is room for `count` positions and one more register.
+            unsafe { _mm512_storeu_si512(near.as_mut_ptr().add(found).cast(), packed) };
+            found += is_near.count_ones() as usize;
+            places = _mm512_add_epi32(places, next);
+            at += LANES;
         }
-        // SAFETY: the list of kernels offers this one only where the processor has the
-        // instructions.
-        unsafe { run(probe, planes, allowed, first, near) }
+        // SAFETY: this many positions were written, within the reserved memory.
+        unsafe { near.set_len(found) };
     }
 }
 

@@ -1,6 +1,8 @@
 //! SIMD kernels that count the bits in which bitmaps differ. The kernel is chosen at run time.
 #![allow(unsafe_code)] // Intrinsics; each use says why it is sound.
 
+#[cfg(target_arch = "x86_64")]
+use crate::simd::instructions::listed;
 use crate::simd::instructions::{Instructions, KernelNeeding, fastest};
 
 /// Appends to the last argument the positions of the bitmaps that differ from the first argument in
@@ -19,9 +21,9 @@ pub fn kinds<const W: usize>() -> &'static [KernelNeeding<PopcountKernel<W>>] {
         &[
             (Instructions::Portable, portable as PopcountKernel<W>),
             #[cfg(target_arch = "x86_64")]
-            (Instructions::Popcnt, x86::popcnt),
+            (Instructions::Popcnt, listed!(x86::popcnt, probe, bitmaps, allowed, first, near)),
             #[cfg(target_arch = "x86_64")]
-            (Instructions::Avx512Popcnt, x86::avx512),
+            (Instructions::Avx512Popcnt, listed!(x86::avx512, probe, bitmaps, allowed, first, near)),
         ]
     }
 }
@@ -43,7 +45,7 @@ pub fn scattered_kinds<const W: usize>() -> &'static [KernelNeeding<Scattered<W>
         &[
             (Instructions::Portable, scattered_portable as Scattered<W>),
             #[cfg(target_arch = "x86_64")]
-            (Instructions::Popcnt, x86::scattered),
+            (Instructions::Popcnt, listed!(x86::scattered, probe, bitmaps, sizes, places, allowed, near)),
         ]
     }
 }
@@ -91,6 +93,7 @@ mod x86 {
 
     use crate::simd::prefetch::prefetch;
 
+    #[target_feature(enable = "popcnt")]
     pub(super) fn popcnt<const W: usize>(
         probe: &[u64; W],
         bitmaps: &[[u64; W]],
@@ -98,20 +101,10 @@ mod x86 {
         first: u32,
         near: &mut Vec<u32>,
     ) {
-        #[target_feature(enable = "popcnt")]
-        fn run<const W: usize>(
-            probe: &[u64; W],
-            bitmaps: &[[u64; W]],
-            allowed: u32,
-            first: u32,
-            near: &mut Vec<u32>,
-        ) {
-            super::portable(probe, bitmaps, allowed, first, near);
-        }
-        // SAFETY: the list of kernels offers this one only where the processor has the instruction.
-        unsafe { run(probe, bitmaps, allowed, first, near) }
+        super::portable(probe, bitmaps, allowed, first, near);
     }
 
+    #[target_feature(enable = "popcnt,sse")]
     pub(super) fn scattered<const W: usize>(
         probe: &[u64; W],
         bitmaps: &[[u64; W]],
@@ -120,29 +113,19 @@ mod x86 {
         allowed: i64,
         near: &mut Vec<u32>,
     ) {
-        #[target_feature(enable = "popcnt,sse")]
-        fn run<const W: usize>(
-            probe: &[u64; W],
-            bitmaps: &[[u64; W]],
-            sizes: &[u32],
-            places: &[u32],
-            allowed: i64,
-            near: &mut Vec<u32>,
-        ) {
-            /// A bitmap is prefetched this many positions in advance, because most bitmaps are far
-            /// away in memory.
-            const AHEAD: usize = 12;
-            for (n, place) in places.iter().enumerate() {
-                if let Some(&next) = places.get(n + AHEAD) {
-                    prefetch(bitmaps, next as usize);
-                }
-                super::scattered_portable(probe, bitmaps, sizes, std::slice::from_ref(place), allowed, near);
+        /// A bitmap is prefetched this many positions in advance, because most bitmaps are far
+        /// away in memory.
+        const AHEAD: usize = 12;
+        for (n, place) in places.iter().enumerate() {
+            if let Some(&next) = places.get(n + AHEAD) {
+                prefetch(bitmaps, next as usize);
             }
+            super::scattered_portable(probe, bitmaps, sizes, std::slice::from_ref(place), allowed, near);
         }
-        // SAFETY: the list of kernels offers this one only where the processor has the instruction.
-        unsafe { run(probe, bitmaps, sizes, places, allowed, near) }
     }
 
+    /// Compares eight words at a time: the bits of 8 / W bitmaps.
+    #[target_feature(enable = "avx512f,avx512vpopcntdq,popcnt")]
     pub(super) fn avx512<const W: usize>(
         probe: &[u64; W],
         bitmaps: &[[u64; W]],
@@ -150,56 +133,43 @@ mod x86 {
         first: u32,
         near: &mut Vec<u32>,
     ) {
-        /// Compares eight words at a time: the bits of 8 / W bitmaps.
-        #[target_feature(enable = "avx512f,avx512vpopcntdq,popcnt")]
-        fn run<const W: usize>(
-            probe: &[u64; W],
-            bitmaps: &[[u64; W]],
-            allowed: u32,
-            first: u32,
-            near: &mut Vec<u32>,
-        ) {
-            let words: [u64; 8] = std::array::from_fn(|n| probe[n % W]);
-            // SAFETY: the array has eight words.
-            let probes = unsafe { _mm512_loadu_si512(words.as_ptr().cast()) };
-            let most = _mm512_set1_epi64(allowed.into());
-            // A mask of the first lane of each bitmap.
-            let lanes = match W {
-                1 => 0xff,
-                2 => 0x55,
-                4 => 0x11,
-                _ => 0x01,
-            };
-            let chunks = bitmaps.chunks_exact(8 / W);
-            let rest = chunks.remainder();
-            let mut place = first;
-            for chunk in chunks {
-                // SAFETY: the chunk has 8 / W bitmaps of W words.
-                let words = unsafe { _mm512_loadu_si512(chunk.as_ptr().cast()) };
-                let mut bits = _mm512_popcnt_epi64(_mm512_xor_si512(probes, words));
-                // Each lane adds its neighbours' counts until it has the count of the whole bitmap.
-                if W >= 2 {
-                    bits = _mm512_add_epi64(bits, _mm512_permutex_epi64::<0b10_11_00_01>(bits));
-                }
-                if W >= 4 {
-                    bits = _mm512_add_epi64(bits, _mm512_permutex_epi64::<0b01_00_11_10>(bits));
-                }
-                if W >= 8 {
-                    bits = _mm512_add_epi64(bits, _mm512_shuffle_i64x2::<0b01_00_11_10>(bits, bits));
-                }
-                let mut found = _mm512_cmple_epu64_mask(bits, most) & lanes;
-                while found != 0 {
-                    near.push(place + found.trailing_zeros() / W as u32);
-                    found &= found - 1;
-                }
-                place += (8 / W) as u32;
-            }
-            super::portable(probe, rest, allowed, place, near);
-        }
         const { assert!(matches!(W, 1 | 2 | 4 | 8)) };
-        // SAFETY: the list of kernels offers this one only where the processor has the
-        // instructions.
-        unsafe { run(probe, bitmaps, allowed, first, near) }
+        let words: [u64; 8] = std::array::from_fn(|n| probe[n % W]);
+        // SAFETY: the array has eight words.
+        let probes = unsafe { _mm512_loadu_si512(words.as_ptr().cast()) };
+        let most = _mm512_set1_epi64(allowed.into());
+        // A mask of the first lane of each bitmap.
+        let lanes = match W {
+            1 => 0xff,
+            2 => 0x55,
+            4 => 0x11,
+            _ => 0x01,
+        };
+        let chunks = bitmaps.chunks_exact(8 / W);
+        let rest = chunks.remainder();
+        let mut place = first;
+        for chunk in chunks {
+            // SAFETY: the chunk has 8 / W bitmaps of W words.
+            let words = unsafe { _mm512_loadu_si512(chunk.as_ptr().cast()) };
+            let mut bits = _mm512_popcnt_epi64(_mm512_xor_si512(probes, words));
+            // Each lane adds its neighbours' counts until it has the count of the whole bitmap.
+            if W >= 2 {
+                bits = _mm512_add_epi64(bits, _mm512_permutex_epi64::<0b10_11_00_01>(bits));
+            }
+            if W >= 4 {
+                bits = _mm512_add_epi64(bits, _mm512_permutex_epi64::<0b01_00_11_10>(bits));
+            }
+            if W >= 8 {
+                bits = _mm512_add_epi64(bits, _mm512_shuffle_i64x2::<0b01_00_11_10>(bits, bits));
+            }
+            let mut found = _mm512_cmple_epu64_mask(bits, most) & lanes;
+            while found != 0 {
+                near.push(place + found.trailing_zeros() / W as u32);
+                found &= found - 1;
+            }
+            place += (8 / W) as u32;
+        }
+        super::portable(probe, rest, allowed, place, near);
     }
 }
 

@@ -8,6 +8,8 @@
 //! Instructions, ADMS 2011).
 #![allow(unsafe_code)] // Not every processor has these instructions; each use says why it is sound.
 
+#[cfg(target_arch = "x86_64")]
+use crate::simd::instructions::listed;
 use crate::simd::instructions::{Instructions, KernelNeeding, fastest};
 
 /// The progress of a comparison of two lists: the places up to which they are compared, and the
@@ -36,7 +38,7 @@ pub fn kernel() -> SharedKernel {
 pub const KINDS: &[KernelNeeding<SharedKernel>] = &[
     (Instructions::Portable, |_, _, _| Some(BlocksCompared { left: 0, right: 0, shared: 0 })),
     #[cfg(target_arch = "x86_64")]
-    (Instructions::Avx2, x86::avx2),
+    (Instructions::Avx2, listed!(x86::avx2, left, right, need)),
 ];
 
 /// Compares two ascending lists from their ends as far as both have whole blocks. Returns `None` if
@@ -55,7 +57,7 @@ pub fn kernel_from_behind() -> KernelFromBehind {
 pub const KINDS_FROM_BEHIND: &[KernelNeeding<KernelFromBehind>] = &[
     (Instructions::Portable, |left, right| Some([left.len(), right.len()])),
     #[cfg(target_arch = "x86_64")]
-    (Instructions::Avx2, x86::avx2_from_behind),
+    (Instructions::Avx2, listed!(x86::avx2_from_behind, left, right)),
 ];
 
 #[cfg(target_arch = "x86_64")]
@@ -69,13 +71,8 @@ mod x86 {
 
     const LANES: usize = 8;
 
-    pub(super) fn avx2(left: &[u32], right: &[u32], need: usize) -> Option<BlocksCompared> {
-        // SAFETY: the kernel is returned only if the processor has the instructions.
-        unsafe { compare(left, right, need) }
-    }
-
     #[target_feature(enable = "avx2,popcnt")]
-    fn compare(left: &[u32], right: &[u32], need: usize) -> Option<BlocksCompared> {
+    pub(super) fn avx2(left: &[u32], right: &[u32], need: usize) -> Option<BlocksCompared> {
         let mut at = BlocksCompared::default();
         while let (Some(a), Some(b)) =
             (left[at.left..].first_chunk::<LANES>(), right[at.right..].first_chunk::<LANES>())
@@ -91,23 +88,18 @@ mod x86 {
         Some(at)
     }
 
+    #[target_feature(enable = "avx2")]
     pub(super) fn avx2_from_behind(left: &[u32], right: &[u32]) -> Option<[usize; 2]> {
-        #[target_feature(enable = "avx2")]
-        fn run(left: &[u32], right: &[u32]) -> Option<[usize; 2]> {
-            let (mut i, mut j) = (left.len(), right.len());
-            while let (Some(a), Some(b)) = (left[..i].last_chunk::<LANES>(), right[..j].last_chunk::<LANES>())
-            {
-                if equal(bytemuck::cast(*a), bytemuck::cast(*b)) != 0 {
-                    return None;
-                }
-                let (first, other_first) = (a[0], b[0]);
-                i -= LANES * usize::from(first >= other_first);
-                j -= LANES * usize::from(other_first >= first);
+        let (mut i, mut j) = (left.len(), right.len());
+        while let (Some(a), Some(b)) = (left[..i].last_chunk::<LANES>(), right[..j].last_chunk::<LANES>()) {
+            if equal(bytemuck::cast(*a), bytemuck::cast(*b)) != 0 {
+                return None;
             }
-            Some([i, j])
+            let (first, other_first) = (a[0], b[0]);
+            i -= LANES * usize::from(first >= other_first);
+            j -= LANES * usize::from(other_first >= first);
         }
-        // SAFETY: the kernel is returned only if the processor has the instructions.
-        unsafe { run(left, right) }
+        Some([i, j])
     }
 
     /// Returns one bit per number of the first block, set if the number is in the second block.

@@ -190,22 +190,15 @@ fn count_bits<const LANES: usize>(elements: &[u64], offset: u64, counts: &mut [u
 macro_rules! compiled_for {
     ($module:ident, $features:literal, $permutations:literal, $words:literal) => {
         mod $module {
+            use crate::simd::instructions::listed;
+
             pub(crate) const KERNELS: super::Kernels = super::Kernels {
                 name: stringify!($module),
-                minima: |elements, factors, addends, minima| {
-                    // SAFETY: these kernels are used only on a processor that has these features.
-                    unsafe { run_minima(elements, factors, addends, minima) }
-                },
-                // SAFETY: as above.
-                agreeing: |a, b| unsafe { run_agreeing(a, b) },
-                // SAFETY: as above.
-                hamming: |a, b| unsafe { run_hamming(a, b) },
-                near_rows: |bits, rows, width, most, found| {
-                    // SAFETY: as above.
-                    unsafe { run_near_rows(bits, rows, width, most, found) }
-                },
-                // SAFETY: as above.
-                count_bits: |elements, offset, counts| unsafe { run_count_bits(elements, offset, counts) },
+                minima: listed!(run_minima, elements, factors, addends, minima),
+                agreeing: listed!(run_agreeing, a, b),
+                hamming: listed!(run_hamming, a, b),
+                near_rows: listed!(run_near_rows, bits, rows, width, most, found),
+                count_bits: listed!(run_count_bits, elements, offset, counts),
             };
 
             #[target_feature(enable = $features)]

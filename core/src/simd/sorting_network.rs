@@ -6,6 +6,8 @@
 //! sort: nearly all comparisons are between two rows, and no branch depends on the numbers.
 #![allow(unsafe_code)] // Not every processor has these instructions; each use says why it is sound.
 
+#[cfg(target_arch = "x86_64")]
+use crate::simd::instructions::listed;
 use crate::simd::instructions::{Instructions, KernelNeeding, fastest};
 
 /// Sorts numbers in ascending order.
@@ -20,7 +22,7 @@ pub fn kernel() -> Kernel {
 pub const KINDS: &[KernelNeeding<Kernel>] = &[
     (Instructions::Portable, <[u32]>::sort_unstable),
     #[cfg(target_arch = "x86_64")]
-    (Instructions::Avx2, x86::avx2),
+    (Instructions::Avx2, listed!(x86::avx2, list)),
 ];
 
 #[cfg(target_arch = "x86_64")]
@@ -32,14 +34,9 @@ mod x86 {
 
     const LANES: usize = 8;
 
-    pub(super) fn avx2(list: &mut [u32]) {
-        // SAFETY: the kernel is listed only for processors that have the instructions.
-        unsafe { sort(list) }
-    }
-
     /// Sorts by the smallest network that the list fits into.
     #[target_feature(enable = "avx2")]
-    fn sort(list: &mut [u32]) {
+    pub(super) fn avx2(list: &mut [u32]) {
         match list.len() {
             17..=32 => sort_in_rows::<4>(list),
             33..=64 => sort_in_rows::<8>(list),

@@ -3,6 +3,8 @@
 #![allow(unsafe_code)] // Intrinsics; each use says why it is sound.
 
 use crate::simd::columns::{BitColumn, RECORDS};
+#[cfg(target_arch = "x86_64")]
+use crate::simd::instructions::listed;
 use crate::simd::instructions::{Instructions, KernelNeeding, fastest};
 
 /// Writes counts to planes, which must have room for them, and sets all of the other planes to 0.
@@ -17,7 +19,7 @@ pub fn kernel() -> SpreadKernel {
 pub const KINDS: &[KernelNeeding<SpreadKernel>] = &[
     (Instructions::Portable, portable),
     #[cfg(target_arch = "x86_64")]
-    (Instructions::Avx2, x86::avx2),
+    (Instructions::Avx2, listed!(x86::avx2, counts, planes)),
 ];
 
 /// Gathers one bit of each of 8 bytes by a multiplication.
@@ -41,30 +43,25 @@ mod x86 {
 
     use super::{BitColumn, RECORDS};
 
+    #[target_feature(enable = "avx2")]
     pub(super) fn avx2(counts: &[u8; RECORDS], planes: &mut [BitColumn]) {
-        #[target_feature(enable = "avx2")]
-        fn run(counts: &[u8; RECORDS], planes: &mut [BitColumn]) {
-            let (bits, others) = planes.split_at_mut(planes.len().min(8));
-            others.fill(BitColumn::NONE);
-            for (word, halves) in counts.as_chunks::<64>().0.iter().enumerate() {
-                let half = |at: usize| {
-                    let bytes: &[u8; 32] = halves[at..].first_chunk().unwrap_or(&[0; 32]);
-                    // SAFETY: there are as many bytes as a register has.
-                    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
-                };
-                let halves = [half(0), half(32)];
-                for (n, plane) in bits.iter_mut().enumerate() {
-                    // The bit comes to the top of each byte.
-                    let left = _mm_cvtsi32_si128(7 - n as i32);
-                    let [low, high] =
-                        halves.map(|half| _mm256_movemask_epi8(_mm256_sll_epi16(half, left)) as u32);
-                    plane.0[word] = u64::from(high) << 32 | u64::from(low);
-                }
+        let (bits, others) = planes.split_at_mut(planes.len().min(8));
+        others.fill(BitColumn::NONE);
+        for (word, halves) in counts.as_chunks::<64>().0.iter().enumerate() {
+            let half = |at: usize| {
+                let bytes: &[u8; 32] = halves[at..].first_chunk().unwrap_or(&[0; 32]);
+                // SAFETY: there are as many bytes as a register has.
+                unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+            };
+            let halves = [half(0), half(32)];
+            for (n, plane) in bits.iter_mut().enumerate() {
+                // The bit comes to the top of each byte.
+                let left = _mm_cvtsi32_si128(7 - n as i32);
+                let [low, high] =
+                    halves.map(|half| _mm256_movemask_epi8(_mm256_sll_epi16(half, left)) as u32);
+                plane.0[word] = u64::from(high) << 32 | u64::from(low);
             }
         }
-        // SAFETY: the list of kernels offers this one only where the processor has the
-        // instructions.
-        unsafe { run(counts, planes) }
     }
 }
 

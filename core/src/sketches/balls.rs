@@ -155,7 +155,8 @@ fn malformed(what: &'static str, error: &Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sketches::wire::{MinhashHeader, SimhashHeader, SketchSource};
+    use crate::features::origin::Origin;
+    use crate::sketches::wire::{MinhashHeader, SimhashHeader};
     use proptest::prelude::*;
 
     proptest! {
@@ -169,7 +170,7 @@ mod tests {
             let mut b = a.clone();
             changes.iter().for_each(|n| b[n.index(a.len())] += 1);
             let m = a.len() as u16;
-            let header = MinhashHeader::new(SketchSource::Words, 5, m, 1);
+            let header = MinhashHeader::new(Origin::Words, 5, m, 1);
             let (a, b) = (header.sketch(Some(&a)), header.sketch(Some(&b)));
             let (x, y) = (Minhash::parse(&a).unwrap(), Minhash::parse(&b).unwrap());
             let reported = minhash::similarity(x.agreeing(&y).unwrap(), m);
@@ -187,7 +188,7 @@ mod tests {
         #[test]
         fn balls_of_bits(a in any::<u64>(), flips in prop::collection::vec(0..64u32, 0..12), distance in 0..12u16) {
             let b = flips.iter().fold(a, |b, flip| b ^ 1 << flip);
-            let header = SimhashHeader::new(SketchSource::Words, 1, 64);
+            let header = SimhashHeader::new(Origin::Words, 1, 64);
             let [a, b] = [a, b].map(|bits| header.sketch(Some(&bits.to_be_bytes())));
             let bytes = SimhashBall::build(&a, distance.into()).unwrap();
             let ball = SimhashBall::parse(&bytes).unwrap();
@@ -208,8 +209,8 @@ mod tests {
         ) {
             let mut bytes = match form {
                 0 => random,
-                1 => build(&MinhashHeader::new(SketchSource::Words, 5, 2, 1).sketch(Some(&[1, 2])), 0.5),
-                _ => build(&SimhashHeader::new(SketchSource::Words, 1, 64).sketch(Some(&[7; 8])), 3.0),
+                1 => build(&MinhashHeader::new(Origin::Words, 5, 2, 1).sketch(Some(&[1, 2])), 0.5),
+                _ => build(&SimhashHeader::new(Origin::Words, 1, 64).sketch(Some(&[7; 8])), 3.0),
             };
             for (at, with) in changes {
                 if !bytes.is_empty() {
@@ -238,11 +239,11 @@ mod tests {
 
     #[test]
     fn limits_are_checked() {
-        let middle = MinhashHeader::new(SketchSource::Words, 5, 2, 1).sketch(Some(&[1, 2]));
+        let middle = MinhashHeader::new(Origin::Words, 5, 2, 1).sketch(Some(&[1, 2]));
         for similarity in [0.0, -0.5, 1.5, f64::NAN, f64::INFINITY] {
             assert!(MinhashBall::build(&middle, similarity).is_err());
         }
-        let middle = SimhashHeader::new(SketchSource::Words, 1, 64).sketch(Some(&[0; 8]));
+        let middle = SimhashHeader::new(Origin::Words, 1, 64).sketch(Some(&[0; 8]));
         for distance in [-1.0, 64.0, 2.5, f64::NAN] {
             assert!(SimhashBall::build(&middle, distance).is_err());
         }
@@ -252,7 +253,7 @@ mod tests {
 
     #[test]
     fn nothing_is_near_an_empty_document() {
-        let header = SimhashHeader::new(SketchSource::Words, 1, 64);
+        let header = SimhashHeader::new(Origin::Words, 1, 64);
         let (empty, full) = (header.sketch(None), header.sketch(Some(&[0; 8])));
         let ball = SimhashBall::build(&full, 63.0).unwrap();
         let ball = SimhashBall::parse(&ball).unwrap();

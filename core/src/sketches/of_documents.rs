@@ -3,16 +3,17 @@
 use super::for_each_hash;
 use super::minhash::Minhasher;
 use super::simhash::Simhasher;
-use super::wire::{MinhashHeader, SimhashHeader, SketchSource};
+use super::wire::{MinhashHeader, SimhashHeader};
 use crate::error::Result;
 use crate::executor::Stop;
+use crate::features::origin::Origin;
 use crate::features::tokens::{Document, FeatureSpec, Scratch, Tokenizer};
 
 /// Returns the way in which documents become the elements of a sketch.
-fn spec(source: SketchSource, k: u16) -> FeatureSpec {
+fn spec(source: Origin, k: u16) -> FeatureSpec {
     let tokenizer = match source {
-        SketchSource::Chars => Tokenizer::Chars,
-        SketchSource::Whitespace => Tokenizer::Whitespace,
+        Origin::Chars => Tokenizer::Chars,
+        Origin::Whitespace => Tokenizer::Whitespace,
         _ => Tokenizer::Words,
     };
     FeatureSpec { tokenizer, shingle: k.into(), multiset: false, wrap: false }
@@ -26,10 +27,10 @@ fn spec(source: SketchSource, k: u16) -> FeatureSpec {
 /// Fails only if memory is short, or after a request to stop. O(bytes · k + elements · values).
 ///
 /// ```
-/// use neardup_core::sketch::{Minhash, MinhashHeader, SketchSource};
+/// use neardup_core::sketch::{Minhash, MinhashHeader, Origin};
 /// use neardup_core::{Document, Stop, minhash_sketch};
 ///
-/// let header = MinhashHeader::new(SketchSource::Words, 2, 128, 1);
+/// let header = MinhashHeader::new(Origin::Words, 2, 128, 1);
 /// let sketch = minhash_sketch(&Document::from("to be or not"), &header, &Stop::default())?;
 /// assert_eq!((sketch.len(), Minhash::parse(&sketch)?.header), (20 + 4 * 128, header));
 /// # Ok::<(), neardup_core::Error>(())
@@ -49,10 +50,10 @@ pub fn minhash_sketch(document: &Document, header: &MinhashHeader, stop: &Stop) 
 /// a request to stop. O(bytes · k + elements · bits).
 ///
 /// ```
-/// use neardup_core::sketch::{Simhash, SimhashHeader, SketchSource};
+/// use neardup_core::sketch::{Simhash, SimhashHeader, Origin};
 /// use neardup_core::{Document, Stop, simhash_sketch};
 ///
-/// let header = SimhashHeader::new(SketchSource::Words, 1, 64);
+/// let header = SimhashHeader::new(Origin::Words, 1, 64);
 /// let of = |text: &str| simhash_sketch(&Document::from(text), &header, &Stop::default());
 /// let (a, b) = (of("to be or not to be")?, of("not to be, or to be")?);
 /// assert_eq!(Simhash::parse(&a)?.distance(&Simhash::parse(&b)?)?, 0);
@@ -78,20 +79,20 @@ mod tests {
         let words = ["to", "be", "or"].map(|word| hash_bytes(word.as_bytes()));
         let mut minhasher = Minhasher::new(8, 3);
         words.iter().for_each(|&word| minhasher.add(word));
-        let header = MinhashHeader::new(SketchSource::Words, 1, 8, 3);
+        let header = MinhashHeader::new(Origin::Words, 1, 8, 3);
         assert_eq!(minhash_sketch(&text, &header, stop), Ok(header.sketch(minhasher.values())));
         let mut simhasher = Simhasher::new(64);
         words.iter().for_each(|&word| simhasher.add(word));
-        let header = SimhashHeader::new(SketchSource::Words, 1, 64);
+        let header = SimhashHeader::new(Origin::Words, 1, 64);
         let made = simhash_sketch(&text, &header, stop).unwrap();
         assert_eq!(made, header.sketch(simhasher.bits().as_deref()));
-        for source in [SketchSource::Chars, SketchSource::Whitespace] {
+        for source in [Origin::Chars, Origin::Whitespace] {
             let other = simhash_sketch(&text, &SimhashHeader { source, ..header }, stop).unwrap();
             assert_ne!(other[SimhashHeader::BYTES..], made[SimhashHeader::BYTES..]);
         }
         let none = Document::Text(" \u{ad} ".to_owned());
         assert!(Simhash::parse(&simhash_sketch(&none, &header, stop).unwrap()).unwrap().header.empty);
-        let header = MinhashHeader::new(SketchSource::Words, 5, 8, 3);
+        let header = MinhashHeader::new(Origin::Words, 5, 8, 3);
         assert!(Minhash::parse(&minhash_sketch(&none, &header, stop).unwrap()).unwrap().header.empty);
     }
 }

@@ -100,19 +100,20 @@ impl Bands {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sketches::wire::{MinhashHeader, SimhashHeader, SketchSource};
+    use crate::features::origin::Origin;
+    use crate::sketches::wire::{MinhashHeader, SimhashHeader};
     use crate::sketches::{minhash, simhash};
     use proptest::prelude::*;
 
     fn minhash_signatures(bands: Bands, values: &[u32]) -> Vec<u64> {
-        let bytes = MinhashHeader::new(SketchSource::Words, 5, values.len() as u16, 1).sketch(Some(values));
+        let bytes = MinhashHeader::new(Origin::Words, 5, values.len() as u16, 1).sketch(Some(values));
         let mut all = Vec::new();
         bands.of_minhash(&Minhash::parse(&bytes).unwrap(), |signature| all.push(signature));
         all
     }
 
     fn simhash_signatures(bands: Bands, bits: &[u8]) -> Vec<u64> {
-        let bytes = SimhashHeader::new(SketchSource::Words, 1, bands.positions as u16).sketch(Some(bits));
+        let bytes = SimhashHeader::new(Origin::Words, 1, bands.positions as u16).sketch(Some(bits));
         let mut all = Vec::new();
         bands.of_simhash(&Simhash::parse(&bytes).unwrap(), |signature| all.push(signature));
         all
@@ -197,9 +198,9 @@ mod tests {
 
     #[test]
     fn empty_documents_have_no_signatures() {
-        let bytes = MinhashHeader::new(SketchSource::Words, 5, 8, 1).sketch(None);
+        let bytes = MinhashHeader::new(Origin::Words, 5, 8, 1).sketch(None);
         Bands::minhash(8, 0.5).of_minhash(&Minhash::parse(&bytes).unwrap(), |_| panic!("a signature"));
-        let bytes = SimhashHeader::new(SketchSource::Words, 1, 64).sketch(None);
+        let bytes = SimhashHeader::new(Origin::Words, 1, 64).sketch(None);
         Bands::simhash(64, 3).of_simhash(&Simhash::parse(&bytes).unwrap(), |_| panic!("a signature"));
     }
 

@@ -17,8 +17,8 @@ pub use super::sentence_parameters::SignatureParameters;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::memory;
+use crate::text::characters::width;
 use crate::text::sentences::for_each_sentence;
-use crate::text::width::width;
 use crate::text::words::{WordScratch, for_each_word};
 
 const DOING: &str = "making sentence signatures";

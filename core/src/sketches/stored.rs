@@ -3,8 +3,9 @@
 //! or 64 bits of a simhash sketch. The sketch of an empty document has no numbers: it is similar to
 //! nothing.
 
-use super::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, SketchSource};
+use super::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader};
 use crate::error::{Error, Result};
+use crate::features::origin::Origin;
 use crate::features::tokens::Document;
 use crate::memory;
 use crate::sketches::{minhash, simhash};
@@ -53,9 +54,9 @@ impl SketchKind {
 ///
 /// ```
 /// use neardup_core::Document;
-/// use neardup_core::sketch::{MinhashHeader, SketchKind, SketchReader, SketchSource};
+/// use neardup_core::sketch::{MinhashHeader, SketchKind, SketchReader, Origin};
 ///
-/// let header = MinhashHeader::new(SketchSource::Words, 1, 2, 1);
+/// let header = MinhashHeader::new(Origin::Words, 1, 2, 1);
 /// let mut reader = SketchReader::default();
 /// let document = reader.read(SketchKind::Minhash, &header.sketch(Some(&[7, 8])))?;
 /// assert_eq!(document, Document::Numbers(vec![2, 8 << 32 | 7]));
@@ -75,9 +76,9 @@ impl SketchReader {
     ///
     /// ```
     /// use neardup_core::Error;
-    /// use neardup_core::sketch::{MinhashHeader, SketchKind, SketchReader, SketchSource};
+    /// use neardup_core::sketch::{MinhashHeader, SketchKind, SketchReader, Origin};
     ///
-    /// let header = |seed| MinhashHeader::new(SketchSource::Words, 1, 2, seed);
+    /// let header = |seed| MinhashHeader::new(Origin::Words, 1, 2, seed);
     /// let sketch = |seed| header(seed).sketch(Some(&[7, 8]));
     /// let mut reader = SketchReader::default();
     /// assert!(reader.read(SketchKind::Minhash, &sketch(1)).is_ok());
@@ -111,7 +112,7 @@ impl SketchReader {
         known.check_like(&sketch.header)?;
         // Bits that were made elsewhere are comparable with any sketch. If there are other sketches
         // as well, later sketches must also be comparable with these.
-        if known.source == SketchSource::Bits {
+        if known.source == Origin::Bits {
             *known = sketch.header;
         }
         let mut numbers = Vec::new();
@@ -157,10 +158,10 @@ mod tests {
     use super::*;
 
     fn of_values(k: u16, values: Option<&[u32]>) -> Vec<u8> {
-        MinhashHeader::new(SketchSource::Words, k, 2, 1).sketch(values)
+        MinhashHeader::new(Origin::Words, k, 2, 1).sketch(values)
     }
 
-    fn of_bits(source: SketchSource, k: u16, bits: Option<&[u8]>) -> Vec<u8> {
+    fn of_bits(source: Origin, k: u16, bits: Option<&[u8]>) -> Vec<u8> {
         SimhashHeader::new(source, k, 100).sketch(bits)
     }
 
@@ -175,7 +176,7 @@ mod tests {
 
         let bits = [&[0xff; 12][..], &[0x50]].concat();
         let document = SketchReader::default()
-            .read(SketchKind::Simhash, &of_bits(SketchSource::Words, 1, Some(&bits)))
+            .read(SketchKind::Simhash, &of_bits(Origin::Words, 1, Some(&bits)))
             .unwrap();
         assert_eq!(document, Document::Numbers(vec![100, -1, (1 << 36) - 1 - 0xa]));
         assert_eq!(SketchKind::Simhash.parts(&document).unwrap().unwrap().0, 100);
@@ -192,7 +193,7 @@ mod tests {
     fn bits_from_elsewhere_hide_no_difference() {
         let bits = [0; 13];
         let of = |source, k| of_bits(source, k, Some(&bits));
-        let all = [of(SketchSource::Words, 1), of(SketchSource::Bits, 1), of(SketchSource::Words, 2)];
+        let all = [of(Origin::Words, 1), of(Origin::Bits, 1), of(Origin::Words, 2)];
         for order in [[0, 1, 2], [1, 0, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1]] {
             let mut reader = SketchReader::default();
             let read = order.map(|n: usize| reader.read(SketchKind::Simhash, &all[n]).is_ok());

@@ -15,9 +15,9 @@ use crate::hash;
 /// Fails if there are more groups than values. O(m).
 ///
 /// ```
-/// use neardup_core::sketch::{Minhash, MinhashHeader, SketchSource, supershingles};
+/// use neardup_core::sketch::{Minhash, MinhashHeader, Origin, supershingles};
 ///
-/// let header = MinhashHeader::new(SketchSource::Words, 8, 4, 1);
+/// let header = MinhashHeader::new(Origin::Words, 8, 4, 1);
 /// let of = |values| {
 ///     let bytes = header.sketch(Some(values));
 ///     Minhash::parse(&bytes).and_then(|sketch| supershingles(&sketch, 2))
@@ -75,11 +75,12 @@ pub fn megashingles(supershingles: &[u64]) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sketches::wire::{MinhashHeader, SketchSource};
+    use crate::features::origin::Origin;
+    use crate::sketches::wire::MinhashHeader;
     use proptest::prelude::*;
 
     fn sketch(values: &[u32], seed: i64) -> Vec<u8> {
-        MinhashHeader::new(SketchSource::Words, 8, values.len() as u16, seed).sketch(Some(values))
+        MinhashHeader::new(Origin::Words, 8, values.len() as u16, seed).sketch(Some(values))
     }
 
     proptest! {
@@ -117,7 +118,7 @@ mod tests {
         });
         assert!(a.iter().all(|x| !b.contains(x)));
         assert_ne!(a[0], a[1], "groups of equal values at other places");
-        let empty = MinhashHeader::new(SketchSource::Words, 8, 84, 1).sketch(None);
+        let empty = MinhashHeader::new(Origin::Words, 8, 84, 1).sketch(None);
         let empty = Minhash::parse(&empty).unwrap();
         assert!(supershingles(&empty, 6).unwrap().is_empty());
         assert!(supershingles(&empty, 85).is_err() && supershingles(&empty, 0).is_err());

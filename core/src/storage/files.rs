@@ -1,6 +1,8 @@
-//! Temporary files for data that does not fit into memory.
+//! Temporary files for data that does not fit into memory, and the resources of a task: these
+//! files, memory and threads.
 
 use crate::error::{Error, Result};
+use crate::executor::Executor;
 use crate::memory;
 
 /// A file that is deleted at the end of the call. Only one thread, the leader, uses it.
@@ -91,5 +93,31 @@ impl TempFile for MemoryFile {
 impl TempFiles for MemoryFiles {
     fn create(&self) -> Result<Box<dyn TempFile>> {
         Ok(Box::new(MemoryFile::default()))
+    }
+}
+
+/// The resources of a task.
+///
+/// Results do not depend on the resources, as long as these suffice; only time and memory do.
+///
+/// ```
+/// use neardup_core::{MemoryFiles, PlainThreads, Resources};
+///
+/// let resources = Resources { files: &MemoryFiles, budget: 1 << 28, executor: &PlainThreads(4) };
+/// assert_eq!(resources.executor.count(), 4);
+/// ```
+#[derive(Clone, Copy)]
+pub struct Resources<'a> {
+    /// The factory of temporary files.
+    pub files: &'a dyn TempFiles,
+    /// The number of bytes that the task may use.
+    pub budget: usize,
+    /// The threads.
+    pub executor: &'a dyn Executor,
+}
+
+impl std::fmt::Debug for Resources<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Resources of {} bytes, {} threads", self.budget, self.executor.count())
     }
 }

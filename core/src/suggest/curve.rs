@@ -10,7 +10,7 @@ use crate::clusters::components::Components;
 use crate::error::Result;
 use crate::joins::pairs::{Pair, Pairs};
 
-pub(super) use crate::clusters::steps::{STEPS as BINS, least_of as similarity_of, step_of as bin};
+pub(super) use crate::clusters::samples::{STEPS as BINS, least_of as similarity_of, step_of as bin};
 
 /// The pairs of documents by their similarity, from [`PairCurve::FLOOR`] on.
 #[derive(Debug)]
@@ -138,8 +138,7 @@ mod tests {
     use crate::methods::documents::Quiet;
     use crate::methods::reading::Reading;
     use crate::methods::sets::Sets;
-    use crate::resources::Resources;
-    use crate::storage::files::NoFiles;
+    use crate::storage::files::{NoFiles, Resources};
     use crate::verify::measure::Measure;
     use proptest::prelude::*;
 

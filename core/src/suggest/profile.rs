@@ -151,8 +151,7 @@ mod tests {
     use crate::executor::PlainThreads;
     use crate::methods::corpus::Corpus;
     use crate::methods::documents::Quiet;
-    use crate::resources::Resources;
-    use crate::storage::files::NoFiles;
+    use crate::storage::files::{NoFiles, Resources};
 
     fn of(documents: &[Document], threads: usize) -> TextProfile {
         let mut corpus = Corpus::new(documents.len(), |row| Some(documents[row].clone()));

@@ -5,9 +5,9 @@
 //! next line would not have fitted on the line. A break inside such a text has no meaning, except
 //! before an indented line or a list item.
 
+use super::characters::width_of;
 use super::characters::{is_lowercase, is_space, trim};
 use super::list_markers::bullet;
-use super::width::width_of;
 use crate::error::Result;
 use crate::executor::Stop;
 

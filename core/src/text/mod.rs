@@ -2,8 +2,8 @@
 //! white space, q-grams of characters ([`grams`]), sentences ([`sentences`], [`sentence_marks`],
 //! [`abbreviations`]) and paragraphs ([`paragraphs`]). The place of a unit in its text is a span
 //! ([`spans`]). Sentences and paragraphs depend on the layout of lines ([`lines`],
-//! [`list_markers`], [`width`]). [`html`] turns HTML pages into text. [`characters`] has the
-//! properties of characters. Texts are plain or packed by the server ([`packed`], [`pglz`]).
+//! [`list_markers`]). [`html`] turns HTML pages into text. [`characters`] has the properties and
+//! the width of characters. Texts are plain or packed by the server ([`packed`], [`pglz`]).
 
 pub mod abbreviations;
 pub mod characters;
@@ -18,7 +18,6 @@ pub mod pglz;
 pub mod sentence_marks;
 pub mod sentences;
 pub mod spans;
-pub mod width;
 mod word_blocks;
 pub mod words;
 

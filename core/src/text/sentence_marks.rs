@@ -1,11 +1,11 @@
 //! The marks that may end a sentence, and the decision whether they do.
 
 use super::abbreviations::{Abbreviation, LONGEST, abbreviation, is_starter};
+use super::characters::width_of;
 use super::characters::{
     is_alphabetic, is_alphanumeric, is_lowercase, is_numeric, is_space, is_uppercase, lower,
 };
 use super::spans::{Position, Span};
-use super::width::width_of;
 use crate::error::Result;
 
 /// The current sentence, which has begun and not ended.

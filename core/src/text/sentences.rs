@@ -13,11 +13,11 @@
 //! no abbreviations.
 
 use super::characters::is_space;
+use super::characters::width_of;
 use super::lines::{Line, LineLayout, is_break, lines};
 use super::list_markers::{bullet, symbol};
 use super::sentence_marks::{OpenMarks, Terminators, is_terminator};
 use super::spans::{Position, Span};
-use super::width::width_of;
 use crate::error::Result;
 use crate::executor::Stop;
 

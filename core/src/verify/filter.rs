@@ -256,7 +256,7 @@ fn next_of(bits: &[u64], start: usize, turned: u64) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::width::width_of;
+    use crate::text::characters::width_of;
     use proptest::prelude::*;
 
     /// Implements the definition: every window against every window.

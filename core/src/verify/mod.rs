@@ -3,13 +3,12 @@
 //! ([`crate::simd::shared_blocks`]).
 //!
 //! Similarity of two texts, character by character: [`edit`] uses the distance of [`levenshtein`],
-//! which advances column by column ([`mod@column`]). [`text_start`] bounds it for a text of which
-//! only the start is known, and [`character_counts`] for one of which only the characters are
-//! counted. The longest common subsequence ([`lcs`]) is found greedily ([`lcs_greedy`]) if the
-//! texts differ little, and bit-parallel ([`lcs_band`]) otherwise, in no more of the table than
-//! known bounds require. The trustable part of the subsequence ([`tlcs`]) uses
-//! filtered sketches ([`filter`]) of the texts' windows ([`windows`]), the runs that both texts
-//! certainly have ([`runs`]), and the region ([`region`]) in which the texts agree.
+//! which advances column by column ([`mod@column`]). [`character_counts`] bounds it for a text of
+//! which only the characters are counted. The longest common subsequence ([`lcs`]) is found
+//! greedily ([`lcs_greedy`]) if the texts differ little, and bit-parallel ([`lcs_band`]) otherwise,
+//! in no more of the table than known bounds require. The trustable part of the subsequence
+//! ([`tlcs`]) uses filtered sketches ([`filter`]) of the texts' windows ([`windows`]), the runs
+//! that both texts certainly have ([`runs`]), and the region ([`region`]) in which the texts agree.
 //! [`repeatability`] uses the longest common substring of feature codes ([`automaton`]). What two
 //! texts say word for word is in [`shared_runs`], and how much of them it is in [`shared_windows`].
 
@@ -31,6 +30,5 @@ pub mod repeatability;
 pub mod runs;
 pub mod shared_runs;
 pub mod shared_windows;
-pub mod text_start;
 pub mod tlcs;
 pub mod windows;

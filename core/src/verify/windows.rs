@@ -12,7 +12,7 @@ use crate::executor::Stop;
 use crate::hash;
 use crate::memory;
 use crate::text::characters::is_space as is_white;
-use crate::text::width::width_of;
+use crate::text::characters::width_of;
 
 /// The base of the fingerprints of windows (Rabin, Karp, 1987). A fingerprint is made from the
 /// value of a polynomial, whose coefficients are the characters, at this odd number, modulo 2^64.

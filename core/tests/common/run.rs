@@ -11,8 +11,7 @@ use neardup_core::methods::account::Account;
 use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::documents::Quiet;
 use neardup_core::methods::reading::Reading;
-use neardup_core::resources::Resources;
-use neardup_core::storage::files::{MemoryFiles, NoFiles, TempFile, TempFiles};
+use neardup_core::storage::files::{MemoryFiles, NoFiles, Resources, TempFile, TempFiles};
 
 /// More memory than any test needs.
 pub const ENOUGH: usize = 1 << 40;

@@ -7,8 +7,7 @@ use neardup_core::methods::repeats;
 use neardup_core::repeats::cut::{CutText, Cutting};
 use neardup_core::repeats::located::RepeatedRun;
 use neardup_core::repeats::{RunParameters, Unit};
-use neardup_core::resources::Resources;
-use neardup_core::storage::files::MemoryFiles;
+use neardup_core::storage::files::{MemoryFiles, Resources};
 use neardup_core::{Corpus, Document, Tokenizer};
 use proptest::prelude::*;
 

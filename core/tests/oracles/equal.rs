@@ -17,7 +17,7 @@ use neardup_core::methods::passages;
 use neardup_core::methods::reading::Reading;
 use neardup_core::methods::sets::Sets;
 use neardup_core::passages::{Parameters, Passage};
-use neardup_core::resources::Resources;
+use neardup_core::storage::files::Resources;
 use neardup_core::verify::measure::Measure;
 
 use crate::common::methods::all_methods;
@@ -71,7 +71,7 @@ fn all_passages_of(texts: &[String], features: Features) -> (Vec<Passage>, u64) 
         Resources { files: &neardup_core::storage::files::MemoryFiles, budget: 1 << 30, executor: &executor };
     let (mut corpus, mut quiet) = (Corpus::of_texts(texts), Quiet);
     let mut reading = Reading::new(&mut corpus, &mut quiet, resources);
-    let mut search = passages::passages(&parameters, &mut reading).unwrap();
+    let mut search = passages::search(&parameters, &mut reading).unwrap();
     let unsigned = reading.account.unsigned.count;
     let mut found = Vec::new();
     while let Some(batch) = search.next_batch(resources.executor).unwrap() {

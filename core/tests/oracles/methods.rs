@@ -15,8 +15,7 @@ use neardup_core::methods::reading::Reading;
 use neardup_core::methods::sets::Sets;
 use neardup_core::methods::sites::Sites;
 use neardup_core::passages::Parameters as PassageParameters;
-use neardup_core::resources::Resources;
-use neardup_core::storage::files::MemoryFiles;
+use neardup_core::storage::files::{MemoryFiles, Resources};
 use neardup_core::text::packed::{PackedText, Packing};
 use neardup_core::verify::measure::Measure;
 
@@ -220,7 +219,7 @@ fn passages_do_not_depend_on_memory() {
         let resources = Resources { files: &files, budget, executor: &PlainThreads(threads) };
         let (mut corpus, mut quiet) = (Corpus::of_texts(&texts).split(right_from), Quiet);
         let mut search =
-            passages::passages(&parameters, &mut Reading::new(&mut corpus, &mut quiet, resources)).unwrap();
+            passages::search(&parameters, &mut Reading::new(&mut corpus, &mut quiet, resources)).unwrap();
         let mut all = Vec::new();
         while let Some(mut batch) = search.next_batch(resources.executor).unwrap() {
             all.append(&mut batch);

@@ -11,8 +11,7 @@ use neardup_core::methods;
 use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::documents::Quiet;
 use neardup_core::methods::reading::Reading;
-use neardup_core::resources::Resources;
-use neardup_core::storage::files::MemoryFiles;
+use neardup_core::storage::files::{MemoryFiles, Resources};
 use neardup_core::verify::measure::Measure;
 use proptest::prelude::*;
 

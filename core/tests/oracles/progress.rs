@@ -6,8 +6,7 @@ use neardup_core::methods::documents::Quiet;
 use neardup_core::methods::edit::Edit;
 use neardup_core::methods::method::Method as _;
 use neardup_core::methods::reading::Reading;
-use neardup_core::resources::Resources;
-use neardup_core::storage::files::NoFiles;
+use neardup_core::storage::files::{NoFiles, Resources};
 
 /// The grams of all pairs are found at once, and the pairs are then compared in many batches.
 #[test]

@@ -11,8 +11,7 @@ use neardup_core::methods::documents::Quiet;
 use neardup_core::methods::reading::Reading;
 use neardup_core::methods::repeats;
 use neardup_core::repeats::{RunParameters, Unit};
-use neardup_core::resources::Resources;
-use neardup_core::storage::files::MemoryFiles;
+use neardup_core::storage::files::{MemoryFiles, Resources};
 use neardup_core::{Corpus, Document, Tokenizer, html_text};
 
 use crate::common::corpora;

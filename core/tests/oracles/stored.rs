@@ -1,13 +1,14 @@
 //! Stored sketches against their specification: all pairs by the estimate of each.
 
 use neardup_core::executor::PlainThreads;
+use neardup_core::features::origin::Origin;
 use neardup_core::features::tokens::Document;
 use neardup_core::hash::mix;
 use neardup_core::methods::Method;
 use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::stored::{NearBits, StoredMinhash, StoredSimhash};
 use neardup_core::sketches::stored::{SketchKind, SketchReader};
-use neardup_core::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, SketchSource};
+use neardup_core::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader};
 use neardup_core::sketches::{minhash, simhash};
 use proptest::prelude::*;
 
@@ -88,7 +89,7 @@ proptest! {
         let all = sketches(count, seed, |random| (0..m).map(|n| value(random + n)).collect(), |copy: &mut Vec<u32>, random| {
             copy[(random % m) as usize] = value(random);
         });
-        let header = MinhashHeader::new(SketchSource::Words, 5, permutations, 1);
+        let header = MinhashHeader::new(Origin::Words, 5, permutations, 1);
         let bytes: Vec<Vec<u8>> = all.iter().map(|values| header.sketch(values.as_deref())).collect();
         let from = at.map(|at| at.min(bytes.len()));
         let expected = naive(bytes.len(), from, |a, b| {
@@ -121,7 +122,7 @@ proptest! {
             *bytes.last_mut().unwrap() &= if digits % 2 == 0 { 0xff } else { 0xf0 };
             bytes
         }, turn);
-        let header = SimhashHeader::new(SketchSource::Words, 1, bits);
+        let header = SimhashHeader::new(Origin::Words, 1, bits);
         let bytes: Vec<Vec<u8>> = all.iter().map(|bits| header.sketch(bits.as_deref())).collect();
         let from = at.map(|at| at.min(bytes.len()));
         let expected = naive(bytes.len(), from, |a, b| {
@@ -143,7 +144,7 @@ proptest! {
 /// nearly found.
 #[test]
 fn a_template_costs_little() {
-    let header = MinhashHeader::new(SketchSource::Words, 5, 128, 1);
+    let header = MinhashHeader::new(Origin::Words, 5, 128, 1);
     let value =
         |n: u64, place: u64| if place.is_multiple_of(2) { place as u32 } else { mix(n << 8 | place) as u32 };
     let sketch = |n: u64| -> Vec<u32> { (0..128).map(|place| value(n, place)).collect() };
@@ -161,13 +162,13 @@ fn what_is_said_of_one_pair() {
     use neardup_core::executor::Stop;
     use neardup_core::methods::pair::TwoTexts;
 
-    let header = MinhashHeader::new(SketchSource::Words, 5, 4, 1);
+    let header = MinhashHeader::new(Origin::Words, 5, 4, 1);
     let texts = [[1, 2, 3, 4], [1, 2, 3, 5]]
         .map(|values| Minhash::parse(&header.sketch(Some(&values))).unwrap().to_text().unwrap());
     let pair = TwoTexts::new([&texts[0], &texts[1]]).unwrap();
     let said = StoredMinhash { threshold: 0.8 }.explain(&pair, &Stop::default()).unwrap();
     assert_eq!((said.similarity, said.evidence.pair), (Some(0.75), Some(false)));
-    let header = SimhashHeader::new(SketchSource::Words, 1, 8);
+    let header = SimhashHeader::new(Origin::Words, 1, 8);
     let texts =
         [[1], [3]].map(|bits| Simhash::parse(&header.sketch(Some(&bits))).unwrap().to_text().unwrap());
     let pair = TwoTexts::new([&texts[0], &texts[1]]).unwrap();

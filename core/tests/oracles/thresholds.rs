@@ -15,8 +15,7 @@ use neardup_core::executor::PlainThreads;
 use neardup_core::hash::mix;
 use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::sets::Sets;
-use neardup_core::resources::Resources;
-use neardup_core::storage::files::NoFiles;
+use neardup_core::storage::files::{NoFiles, Resources};
 use neardup_core::text::words::words;
 use neardup_core::verify::measure::Measure;
 

@@ -10,9 +10,8 @@ use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::documents::Quiet;
 use neardup_core::methods::reading::Reading;
 use neardup_core::methods::{Grouping, Method, tlcs::Tlcs};
-use neardup_core::resources::Resources;
 use neardup_core::sketches::sentence::{self, SentenceSigner};
-use neardup_core::storage::files::{MemoryFiles, NoFiles, TempFiles};
+use neardup_core::storage::files::{MemoryFiles, NoFiles, Resources, TempFiles};
 use neardup_core::verify::tlcs::{Comparer, Parameters, Thresholds};
 use proptest::prelude::*;
 

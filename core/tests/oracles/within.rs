@@ -14,8 +14,8 @@ use neardup_core::methods::reading::Reading;
 use neardup_core::methods::sites::Sites;
 use neardup_core::methods::{Method, nearest, passages, within};
 use neardup_core::passages::{Parameters as PassageParameters, Passage};
-use neardup_core::resources::Resources;
-use neardup_core::storage::files::MemoryFiles;
+
+use neardup_core::storage::files::{MemoryFiles, Resources};
 use neardup_core::verify::measure::Measure;
 use proptest::prelude::*;
 
@@ -240,7 +240,7 @@ fn nearest_and_passages(tables: &[Vec<Row>], executor: &dyn Executor, budget: us
     for is_across in [false, true] {
         let mut documents = Grouped::new(tables, true, is_across);
         let mut reading = Reading::new(&mut documents, &mut quiet, resources);
-        let mut search = passages::passages(&parameters, &mut reading).unwrap();
+        let mut search = passages::search(&parameters, &mut reading).unwrap();
         let mut found = Vec::new();
         while let Some(batch) = search.next_batch(executor).unwrap() {
             found.extend(batch);

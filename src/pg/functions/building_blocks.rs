@@ -1,4 +1,4 @@
-//! Words, shingles and similarity measures of two texts as SQL functions
+//! Words, shingles and similarity measures of two texts, and the texts of pages, as SQL functions
 //! (docs/reference/functions.md).
 
 use std::borrow::Cow;
@@ -10,12 +10,13 @@ use crate::pg::server::checks;
 use crate::pg::server::encoding;
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::{compute, compute_with};
-use crate::pg::server::values::{Strings, number_array, text_array};
+use crate::pg::server::values::{Strings, lossy_text, number_array, text_array};
 use neardup_core::features::dictionary::Dictionary;
 use neardup_core::features::sets::collect::Collector;
 use neardup_core::features::tokens::{Document, Scratch, Token, for_each_token};
 use neardup_core::features::{FeatureSpec, Tokenizer};
 use neardup_core::memory;
+use neardup_core::text::html::read_text;
 use neardup_core::text::words::{WordScratch, for_each_word};
 use neardup_core::verify::edit;
 use neardup_core::verify::measure::Measure;
@@ -84,6 +85,17 @@ sql_functions! {
         let effort = if a == b { 0 } else { a.len().saturating_mul(b.len()) / 1024 };
         let (distance, longer) = compute(effort, |stop| edit::distance(&a, &b, stop))?;
         Ok(call.give(Some(edit::similarity(distance, longer))))
+    };
+
+    /// `html_text(html, url) → text`
+    neardup_html_text, within Arguments: |call| {
+        let Some(html) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
+        let url = call.text(1)?;
+        let mut text = String::new();
+        compute_with(html.len(), &mut text, |text, stop| read_text(&html, url.as_deref(), text, stop))?;
+        // An entity may represent a character that the server's encoding does not contain, and be
+        // shorter than the character.
+        lossy_text(&text, "the text of the page")
     };
 }
 

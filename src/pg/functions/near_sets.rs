@@ -315,20 +315,20 @@ unsafe fn kind_of_array(array: Datum) -> Result<ColumnContent> {
 /// Reports whether the tokens of documents of the kind `kind` have the origin `origin`.
 fn makes(kind: ColumnContent, origin: Origin) -> bool {
     match origin {
-        Origin::Words | Origin::Chars | Origin::Whitespace | Origin::Html => kind == ColumnContent::Text,
         Origin::Tokens => kind == ColumnContent::Tokens,
         Origin::Numbers => kind == ColumnContent::Numbers,
         Origin::Lexemes => kind == ColumnContent::Vector,
+        _ => kind == ColumnContent::Text,
     }
 }
 
 /// Names the type of the values from which a ball with tokens of this origin is made.
 fn word(origin: Origin) -> &'static str {
     match origin {
-        Origin::Words | Origin::Chars | Origin::Whitespace | Origin::Html => "texts",
         Origin::Tokens => "arrays of texts",
         Origin::Numbers => "arrays of integers",
         Origin::Lexemes => "tsvectors",
+        _ => "texts",
     }
 }
 

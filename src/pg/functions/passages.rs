@@ -20,7 +20,7 @@ use neardup_core::features::tokens::{Document, Page};
 use neardup_core::memory;
 use neardup_core::methods::account::milliseconds;
 use neardup_core::methods::passages;
-use neardup_core::passages::in_groups::Passages;
+use neardup_core::passages::in_groups::FoundPassages;
 use neardup_core::passages::{Capped, Passage, between_documents};
 
 sql_functions! {
@@ -48,7 +48,7 @@ fn answer(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
 pub(crate) struct RunningSearch {
     name: &'static str,
     finished: Finished,
-    search: Passages,
+    search: FoundPassages,
     batch: std::vec::IntoIter<Passage>,
     max_passages: Option<u64>,
     example: Example,
@@ -62,7 +62,7 @@ impl RunningSearch {
         let reading = ServerReading::open(name, left, right.as_ref(), *id_type);
         let (search, finished, account) = reading.prepare(|reading| {
             reading.most_pairs = request.max_passages;
-            passages::passages(parameters, reading)
+            passages::search(parameters, reading)
         })?;
         tell_capped(request, search.capped());
         tell_weak(request.name, &account, &request.of_words);

@@ -10,10 +10,14 @@ use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::checks;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::compute;
+use crate::pg::server::set_returning::{self, Rows, float};
+use neardup_core::features::origin::Origin;
 use neardup_core::features::tokens::Document;
+use neardup_core::joins::sketches::banding::Banding;
+use neardup_core::joins::sketches::presets;
 use neardup_core::sketches::of_documents::{minhash_sketch, simhash_sketch};
 use neardup_core::sketches::supershingles;
-use neardup_core::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, SketchSource};
+use neardup_core::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader};
 use neardup_core::sketches::{minhash, simhash};
 
 sql_functions! {
@@ -21,25 +25,25 @@ sql_functions! {
     neardup_minhash_text, within Arguments: |call| minhash(call, ColumnContent::Text, tokenizer(call, 4)?);
 
     /// `minhash(text[], k, permutations, seed) → minhash_sketch`
-    neardup_minhash_tokens, within Arguments: |call| minhash(call, ColumnContent::Tokens, SketchSource::Tokens);
+    neardup_minhash_tokens, within Arguments: |call| minhash(call, ColumnContent::Tokens, Origin::Tokens);
 
     /// `minhash(tsvector, k, permutations, seed) → minhash_sketch`
-    neardup_minhash_lexemes, within Arguments: |call| minhash(call, ColumnContent::Vector, SketchSource::Lexemes);
+    neardup_minhash_lexemes, within Arguments: |call| minhash(call, ColumnContent::Vector, Origin::Lexemes);
 
     /// `minhash(bigint[], k, permutations, seed) → minhash_sketch`
-    neardup_minhash_numbers, within Arguments: |call| minhash(call, ColumnContent::Numbers, SketchSource::Numbers);
+    neardup_minhash_numbers, within Arguments: |call| minhash(call, ColumnContent::Numbers, Origin::Numbers);
 
     /// `simhash(text, bits, k, tokenizer) → simhash_sketch`
     neardup_simhash_text, within Arguments: |call| simhash(call, ColumnContent::Text, tokenizer(call, 3)?);
 
     /// `simhash(text[], bits, k) → simhash_sketch`
-    neardup_simhash_tokens, within Arguments: |call| simhash(call, ColumnContent::Tokens, SketchSource::Tokens);
+    neardup_simhash_tokens, within Arguments: |call| simhash(call, ColumnContent::Tokens, Origin::Tokens);
 
     /// `simhash(tsvector, bits, k) → simhash_sketch`
-    neardup_simhash_lexemes, within Arguments: |call| simhash(call, ColumnContent::Vector, SketchSource::Lexemes);
+    neardup_simhash_lexemes, within Arguments: |call| simhash(call, ColumnContent::Vector, Origin::Lexemes);
 
     /// `simhash(bigint[], bits, k) → simhash_sketch`
-    neardup_simhash_numbers, within Arguments: |call| simhash(call, ColumnContent::Numbers, SketchSource::Numbers);
+    neardup_simhash_numbers, within Arguments: |call| simhash(call, ColumnContent::Numbers, Origin::Numbers);
 
     /// `minhash_similarity(minhash_sketch, minhash_sketch) → float8`
     neardup_minhash_similarity, within Arguments: |call| agreeing(call, minhash::similarity);
@@ -72,7 +76,7 @@ sql_functions! {
         let size = simhash::check_bits(bits_given.into()).map_err(|error| SqlError::from(error).hint(
             "Cast to a length that a sketch can have before: bits::bit(64)::simhash_sketch",
         ))?;
-        Ok(call.give(Some(SimhashHeader::new(SketchSource::Bits, 1, size).sketch(Some(bits)))))
+        Ok(call.give(Some(SimhashHeader::new(Origin::Bits, 1, size).sketch(Some(bits)))))
     };
 
     /// `simhash_to_bit(simhash_sketch) → bit`
@@ -80,6 +84,29 @@ sql_functions! {
 
     /// `simhash_to_varbit(simhash_sketch) → varbit`
     neardup_simhash_to_varbit, within Arguments: |call| bits(call);
+
+    /// `neardup_plan(threshold, recall, preset)`: the detection curve of minhash bands
+    neardup_plan, within Arguments: |call| {
+        let hint = "For example: SELECT * FROM neardup_plan(0.8, 0.95);";
+        let with_hint = |error: neardup_core::error::Error| SqlError::from(error).hint(hint);
+        let threshold: f64 = call.get(0).unwrap_or(0.8);
+        neardup_core::verify::measure::check_threshold(threshold).map_err(with_hint)?;
+        let plan = match call.name(2)? {
+            Some(name) => presets::find(&name).and_then(|preset| preset.bands).ok_or_else(|| {
+                SqlError::parameter(format!("there is no preset \"{name}\" with bands"))
+                    .hint(format!("Presets: {}. {hint}", presets::names(None)))
+            })?,
+            None => Banding::for_recall(threshold, call.get(1).unwrap_or(0.95)).map_err(with_hint)?,
+        };
+        let columns = ["bands", "rows", "permutations", "detection_at_threshold", "similarity", "detection"];
+        let row = |step: u32| {
+            let similarity = f64::from(step) / f64::from(STEPS);
+            let [bands, rows, permutations] = [plan.bands, plan.rows, plan.values()].map(|n| Some(Datum::from(n)));
+            let at_threshold = float(plan.detection(threshold));
+            Ok([bands, rows, permutations, at_threshold, float(similarity), float(plan.detection(similarity))])
+        };
+        set_returning::all(call, Rows(columns, (1..=STEPS).map(row)))
+    };
 }
 
 /// Returns the bits of a sketch; `bit` and `varbit` have the same layout.
@@ -91,7 +118,7 @@ fn bits(call: FunctionCall) -> Result<Datum> {
     Ok(call.give(Some(bits)))
 }
 
-fn minhash(call: FunctionCall, kind: ColumnContent, source: SketchSource) -> Result<Datum> {
+fn minhash(call: FunctionCall, kind: ColumnContent, source: Origin) -> Result<Datum> {
     let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
     let k = checks::k(i64::from(call.need::<i32>(1, "k")?))?;
     let permutations = checks::permutations(i64::from(call.need::<i32>(2, "permutations")?))?;
@@ -106,7 +133,7 @@ pub(crate) fn minhash_of(document: &Document, header: &MinhashHeader) -> Result<
     Ok(sketch)
 }
 
-fn simhash(call: FunctionCall, kind: ColumnContent, source: SketchSource) -> Result<Datum> {
+fn simhash(call: FunctionCall, kind: ColumnContent, source: Origin) -> Result<Datum> {
     let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
     let bits = checks::bits(i64::from(call.need::<i32>(1, "bits")?))?;
     let k = checks::k(i64::from(call.need::<i32>(2, "k")?))?;
@@ -137,12 +164,12 @@ pub(super) fn document_at(call: FunctionCall, n: usize, kind: ColumnContent) -> 
 }
 
 /// Returns the token source that argument `n` names.
-fn tokenizer(call: FunctionCall, n: usize) -> Result<SketchSource> {
+fn tokenizer(call: FunctionCall, n: usize) -> Result<Origin> {
     let name = call.name(n)?.unwrap_or_default();
     match &*name {
-        "words" => Ok(SketchSource::Words),
-        "chars" => Ok(SketchSource::Chars),
-        "whitespace" => Ok(SketchSource::Whitespace),
+        "words" => Ok(Origin::Words),
+        "chars" => Ok(Origin::Chars),
+        "whitespace" => Ok(Origin::Whitespace),
         _ => Err(SqlError::parameter(format!("tokenizer must be words, chars or whitespace, not {name}"))
             .hint("The words of a text are cut like this: tokenizer => 'words'")),
     }
@@ -169,3 +196,6 @@ fn groups(call: FunctionCall) -> Result<Option<Vec<u64>>> {
 fn signed(numbers: &[u64]) -> Vec<i64> {
     numbers.iter().map(|number| number.cast_signed()).collect()
 }
+
+/// The number of similarities of a detection curve, from 0.05 to 1.
+const STEPS: u32 = 20;

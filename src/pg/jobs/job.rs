@@ -6,7 +6,7 @@ use pgrx::pg_sys;
 
 use super::hints::{Called, works};
 use super::settings::{Columns, Settings};
-use super::statements::catalog;
+use super::statements::definitions;
 use super::statements::registry::Registry;
 use crate::jobs::state::Upkeep;
 use crate::pg::query::as_user::{Extension, acts_for};
@@ -60,7 +60,7 @@ impl LockedRelation {
 
     /// Reports whether the relation has our trigger for an event.
     pub(super) fn has_trigger(&self, event: &str) -> Result<bool> {
-        catalog::has_trigger(self.relation.oid, event)?.holds()
+        definitions::has_trigger(self.relation.oid, event)?.holds()
     }
 
     /// Returns the error for a relation that has no job.

@@ -27,7 +27,6 @@ mod lists;
 mod queries;
 mod refresh;
 mod remembered;
-mod repeated;
 mod settings;
 pub(super) mod statements;
 pub(super) mod tables;

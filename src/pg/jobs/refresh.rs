@@ -4,13 +4,13 @@
 use pgrx::pg_sys::Datum;
 
 use super::hints::{anew, not_now};
+use super::home;
 use super::job::LockedRelation;
 use super::statements::registry::{BatchCounts, JobEntry, LockedJob, Wait};
 use super::statements::work::{Names, RefreshWork};
 use super::statements::{clusters, lists, pairs, rows, tables};
 use super::statements::{definition, dependency};
 use super::tables::JobTables;
-use super::{home, repeated};
 use crate::jobs::plan::plan;
 use crate::jobs::state::{self, JobFacts, Upkeep};
 use crate::jobs::step::RefreshStep;
@@ -214,7 +214,7 @@ fn as_owner<'a>(
         }
         step(work)
     })
-    .map_err(|error| repeated::explain(error, &work.names, &work.job.relation.shown))
+    .map_err(|error| work.explained(error))
 }
 
 /// Carries out a step like [`as_owner`], but with the snapshot in which the relation was read, so

@@ -6,7 +6,6 @@ use pgrx::pg_sys::{self, Datum, Oid};
 use super::hints::{Called, in_the_way, not_now, works};
 use super::job::{EVENTS, LockedRelation};
 use super::settings::{Columns, Detect, Settings};
-use super::statements::catalog;
 use super::statements::definitions;
 use super::statements::registry::JobEntry;
 use super::statements::{definition, dependency};
@@ -77,7 +76,8 @@ impl LockedRelation {
                 self.refuse_repeated_ids(columns.id)?;
             }
             if relation.is_view {
-                catalog::read_a_row(relation.oid, &relation.qualified, &columns)?.row([pg_sys::INT4OID])?;
+                definitions::read_a_row(relation.oid, &relation.qualified, &columns)?
+                    .row([pg_sys::INT4OID])?;
             }
             let has_lists = self.upkeep(&settings, &columns)?.0 == Upkeep::Sets;
             if there.iter().any(Option::is_some) {
@@ -126,10 +126,10 @@ impl LockedRelation {
     /// without an index that prevents this is read once.
     fn refuse_repeated_ids(&self, id: &UserColumn) -> Result<()> {
         let Relation { oid, shown, qualified, .. } = &self.relation;
-        if catalog::is_unique(*oid, id.number).holds()? {
+        if definitions::is_unique(*oid, id.number).holds()? {
             return Ok(());
         }
-        let Some(repeated) = catalog::repeated_id(*oid, qualified, &id.quoted()?).text()? else {
+        let Some(repeated) = definitions::repeated_id(*oid, qualified, &id.quoted()?).text()? else {
             return Ok(());
         };
         let message = format!("id {repeated} stands in more than one row of {shown}");

@@ -19,10 +19,10 @@ use neardup_core::methods::Method;
 use neardup_core::methods::documents::Quiet;
 use neardup_core::methods::reading::Reading;
 use neardup_core::methods::sets::Sets;
-use neardup_core::resources::Resources;
 use neardup_core::row_set::RowSet;
 use neardup_core::search::ball::SetBall;
 use neardup_core::storage::blobs::Blobs;
+use neardup_core::storage::files::Resources;
 use neardup_core::verify::predicate::Predicate;
 
 /// The pairs of a join and the rows of its sides. The allowance is dropped last.

@@ -18,7 +18,6 @@ pub(super) mod nodes;
 pub(super) mod ours;
 mod prepared;
 pub(super) mod relation;
-pub(super) mod row_key;
 mod run;
 pub(super) mod subtransaction;
 pub(super) mod transition;

@@ -249,7 +249,7 @@ impl Relation {
 
     /// Returns the values of columns of a row of the table, as texts. They are none if there is no
     /// such row.
-    pub(super) fn values_of_row(
+    pub(crate) fn values_of_row(
         &self,
         mut row: pg_sys::ItemPointerData,
         columns: &[&UserColumn],

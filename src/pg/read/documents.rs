@@ -26,8 +26,8 @@ use neardup_core::methods::account::{Account, milliseconds};
 use neardup_core::methods::documents::{Documents, Progress as Told, Side};
 use neardup_core::methods::reading::Reading;
 use neardup_core::methods::sites::Sites;
-use neardup_core::resources::Resources;
 use neardup_core::sketches::stored::SketchReader;
+use neardup_core::storage::files::Resources;
 
 /// Documents that come through cursors. An error of the server is stored here while the core
 /// returns [`Error::Source`] in its place.

@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use super::source::{DocumentSource, Equality};
+use super::source::{DocumentSource, ValueOrder};
 use super::stream::{DocumentStream, ReadRows};
 use crate::pg::query::ids::RowIds;
 use crate::pg::server::error::Result;
@@ -93,7 +93,7 @@ pub(super) struct GroupedTable<'a> {
 
 impl<'a> GroupedTable<'a> {
     /// Starts to read.
-    fn open(source: &'a DocumentSource, (type_oid, collation): Equality) -> Result<Self> {
+    fn open(source: &'a DocumentSource, (type_oid, collation): ValueOrder) -> Result<Self> {
         Ok(Self {
             stream: source.stream()?,
             values: RowIds::of_column(type_oid, collation),

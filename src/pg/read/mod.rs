@@ -1,10 +1,10 @@
 //! Reads documents and pairs from the server: through a cursor, in batches for the workers.
 
 pub(crate) mod documents;
-mod expected;
 mod groups;
 pub(crate) mod packed;
 pub(crate) mod pairs;
+mod refusals;
 pub(crate) mod sample;
 mod sites;
 pub(crate) mod source;

@@ -41,7 +41,7 @@ impl ReadSites {
         site: Option<Cow<'_, str>>,
         value: Option<pg_sys::Datum>,
     ) -> Result<()> {
-        let is_new = self.sites.push_to(side, site.as_deref())?;
+        let is_new = self.sites.push_to(side == Side::Right, site.as_deref())?;
         if let (true, Some(values), Some(value)) = (is_new, &mut self.values, value) {
             // SAFETY: the caller's promise.
             unsafe { values.push(value)? };

@@ -13,7 +13,6 @@ use crate::pg::query::relation::Relation;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
-use neardup_core::error::Error;
 use neardup_core::features::normalization::Normalization;
 use neardup_core::features::source_document::SourceDocument;
 use neardup_core::features::tokens::{Document, Page};
@@ -25,14 +24,14 @@ pub(super) const NONE: &str = "NULL::pg_catalog.text";
 const NO_GROUPS: &str = "NULL::pg_catalog.text, NULL::pg_catalog.text, NULL::pg_catalog.text";
 
 /// The type and the collation by which values are compared.
-pub(crate) type Equality = (pg_sys::Oid, pg_sys::Oid);
+pub(crate) type ValueOrder = (pg_sys::Oid, pg_sys::Oid);
 
 /// A column of sources.
 #[derive(Debug, Clone)]
 pub(super) struct AcrossColumn {
     pub(super) name: String,
     /// The type and the collation by which sources are compared, if not as texts.
-    pub(super) equality: Option<Equality>,
+    pub(super) equality: Option<ValueOrder>,
 }
 
 /// A query for ids and documents.
@@ -67,10 +66,10 @@ pub(crate) struct DocumentSource {
     /// The SQL expression for the site of a row as a text, which is NULL without a column of sites.
     pub site: String,
     /// The type and the collation by which sites are compared, if not as texts.
-    pub site_equality: Option<Equality>,
-    /// The type and the collation of the values that are equal for rows of one group, if rows come in
-    /// groups.
-    pub(super) group: Option<Equality>,
+    pub site_equality: Option<ValueOrder>,
+    /// The type and the collation of the values that are equal for rows of one group, if rows come
+    /// in groups.
+    pub(super) group: Option<ValueOrder>,
     /// How the sources of rows are told apart, if only rows of different sources are compared.
     pub(super) across: Option<AcrossColumn>,
     /// The kind of documents.
@@ -81,8 +80,8 @@ pub(crate) struct DocumentSource {
     pub is_quick: bool,
     /// Set if the ids are the primary key, so that a row is found quickly by its id.
     has_key: bool,
-    id_column: String,
-    text_column: String,
+    pub(super) id_column: String,
+    pub(super) text_column: String,
     pub(super) site_column: Option<String>,
     /// Set if the documents are HTML pages whose text is wanted.
     pub(super) are_pages: bool,
@@ -124,6 +123,47 @@ pub(crate) struct RowColumns<'a> {
     pub across: Option<&'a UserColumn>,
 }
 
+/// Returns the SQL expression for the document of a row, given that of its column.
+fn document_of(
+    column: &str,
+    kind: ColumnContent,
+    tsearch: Option<pg_sys::Oid>,
+    normalize: Option<Normalization>,
+) -> String {
+    let text = match normalize {
+        None => format!("{column}::pg_catalog.text"),
+        Some(form) => format!("pg_catalog.normalize({column}::pg_catalog.text, '{}')", form.name()),
+    };
+    match (kind, tsearch) {
+        (ColumnContent::Text, None) => text,
+        (ColumnContent::Text, Some(configuration)) => {
+            format!("pg_catalog.to_tsvector('{}'::pg_catalog.regconfig, {text})", configuration.to_u32())
+        }
+        (ColumnContent::Tokens, _) => format!("{column}::pg_catalog.text[]"),
+        (ColumnContent::Numbers, _) => format!("{column}::pg_catalog.int8[]"),
+        (ColumnContent::Vector, _) => format!("{column}::pg_catalog.tsvector"),
+        // A domain is cast to its base type.
+        (ColumnContent::Sketches(_, of), _) => format!("{column}::{}", qualified_type(of)),
+    }
+}
+
+fn as_text(column: &UserColumn) -> Result<String> {
+    Ok(format!("d.{}::pg_catalog.text", column.quoted()?))
+}
+
+fn as_value(column: &UserColumn, of: pg_sys::Oid) -> Result<String> {
+    Ok(format!("d.{}::{}", column.quoted()?, qualified_type(of)))
+}
+
+/// Returns the SQL expressions for a column as a text and, if equal values of it may be written in
+/// different ways, as a value.
+fn text_and_value(column: Option<&UserColumn>) -> Result<(String, String)> {
+    let none = || NONE.to_owned();
+    let Some(column) = column else { return Ok((none(), none())) };
+    let value = column.equality().map(|(of, _)| as_value(column, of)).transpose()?;
+    Ok((as_text(column)?, value.unwrap_or_else(none)))
+}
+
 impl DocumentSource {
     /// Returns the SQL expression for the document of a row, which is the text of a page if
     /// documents are pages; `None` for sketches. `schema` is that of the extension.
@@ -145,34 +185,7 @@ impl DocumentSource {
         let RowColumns { site, within, across } = rows;
         let kind = ColumnContent::for_type(text.base_type);
         let column = format!("d.{}", text.quoted()?);
-        let text_of_row = match normalize {
-            None => format!("{column}::pg_catalog.text"),
-            Some(form) => format!("pg_catalog.normalize({column}::pg_catalog.text, '{}')", form.name()),
-        };
-        let document = match (kind, tsearch) {
-            (ColumnContent::Text, None) => text_of_row,
-            (ColumnContent::Text, Some(configuration)) => format!(
-                "pg_catalog.to_tsvector('{}'::pg_catalog.regconfig, {text_of_row})",
-                configuration.to_u32()
-            ),
-            (ColumnContent::Tokens, _) => format!("{column}::pg_catalog.text[]"),
-            (ColumnContent::Numbers, _) => format!("{column}::pg_catalog.int8[]"),
-            (ColumnContent::Vector, _) => format!("{column}::pg_catalog.tsvector"),
-            // A domain is cast to its base type.
-            (ColumnContent::Sketches(_, of), _) => format!("{column}::{}", qualified_type(of)),
-        };
-        let as_text =
-            |column: &UserColumn| Ok::<_, SqlError>(format!("d.{}::pg_catalog.text", column.quoted()?));
-        let as_value = |column: &UserColumn, of| {
-            Ok::<_, SqlError>(format!("d.{}::{}", column.quoted()?, qualified_type(of)))
-        };
-        let text_and_value = |column: Option<&UserColumn>| {
-            let text = column.map_or_else(|| Ok(NONE.to_owned()), as_text)?;
-            Ok::<_, SqlError>(match column.and_then(|column| Some((column, column.equality()?))) {
-                None => (text, NONE.to_owned()),
-                Some((column, (of, _))) => (text, as_value(column, of)?),
-            })
-        };
+        let document = document_of(&column, kind, tsearch, normalize);
         let (site_text, site_value) = text_and_value(site)?;
         let (across_text, across_value) = text_and_value(across)?;
         let group = within.map_or_else(|| Ok(NONE.to_owned()), |of| as_value(of, of.base_type))?;
@@ -314,7 +327,7 @@ impl DocumentSource {
     }
 
     /// Returns the type and the collation of the values that are equal for rows of one group.
-    pub(crate) fn group(&self) -> Option<Equality> {
+    pub(crate) fn group(&self) -> Option<ValueOrder> {
         self.group
     }
 
@@ -370,58 +383,5 @@ impl DocumentSource {
             }
             document => document,
         })
-    }
-
-    pub(super) fn null_id(&self) -> SqlError {
-        SqlError::new(
-            PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
-            format!("column \"{}\" of {} holds NULL, which cannot be an id", self.id_column, self.relation),
-        )
-        .hint(format!("Name a column without NULL with {} => '…'.", self.id_argument))
-    }
-
-    pub(super) fn double_id(&self) -> SqlError {
-        SqlError::new(
-            PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION,
-            format!("an id stands in more than one row of {}", self.relation),
-        )
-        .hint(format!(
-            "Every document needs an id of its own; name another column with {} => '…'.",
-            self.id_argument
-        ))
-    }
-
-    /// Returns the error for a sketch that is not comparable with the sketches before it.
-    pub(super) fn not_comparable(&self, error: Error, id: &str) -> SqlError {
-        let Error::Unlike { a, b, .. } = error else { return error.into() };
-        let Self { text_column, relation, .. } = self;
-        let message = format!(
-            "sketches that were made in different ways cannot be compared: with id {id} of {relation}, column \
-             \"{text_column}\" holds one of {b}, and before one of {a}"
-        );
-        SqlError::parameter(message).hint(
-            "Make all of them in the same way: with the same arguments, by the same version of neardup; or leave \
-             others out through a view.",
-        )
-    }
-
-    /// Returns the error for a document that a worker could not read.
-    pub(super) fn unreadable(&self, why: Error, id: &str) -> SqlError {
-        match why {
-            Error::NotText => self.not_text(id),
-            _ => SqlError::new(
-                PgSqlErrorCode::ERRCODE_DATA_CORRUPTED,
-                format!("the document with id {id} of {} is stored compressed, and damaged", self.relation),
-            )
-            .hint("Write it anew, or leave it out through a view."),
-        }
-    }
-
-    pub(super) fn not_text(&self, id: &str) -> SqlError {
-        SqlError::new(
-            PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
-            format!("the document with id {id} of {} is not valid UTF-8", self.relation),
-        )
-        .hint("Convert it with convert_from(…, 'its encoding'), or leave it out through a view.")
     }
 }

@@ -1,11 +1,17 @@
 //! Reads documents through a cursor of SPI, with the same privileges and policies as any query.
+//!
+//! A call that needs more memory says how much more data is to come than was read. The planner
+//! knows the number of rows only if the tables were analysed, and one document may be longer than
+//! all others together. So the size of the tables says how much there is at most: what was read of
+//! them is counted as they store it.
 
-use pgrx::{PgMemoryContexts, check_for_interrupts, pg_sys};
+use pgrx::pg_sys::{self, Datum};
+use pgrx::{IntoDatum, PgMemoryContexts, check_for_interrupts, direct_function_call};
 
-use super::expected::{stored_bytes, times_read};
 use super::sites::ReadSites;
-use super::source::{DocumentSource, Equality};
+use super::source::{DocumentSource, ValueOrder};
 use crate::pg::query::Query;
+use crate::pg::query::catalog::class;
 use crate::pg::query::cursor::OpenCursor;
 use crate::pg::query::ids::RowIds;
 use crate::pg::server::call::varlena_bytes;
@@ -24,7 +30,7 @@ impl DocumentSource {
         let Self { parameters, relations, .. } = self;
         let sql = self.sql();
         let query = Query { parameters, relations, ..Query::new(&sql) };
-        let type_of = |equality: Option<Equality>| equality.map_or(pg_sys::TEXTOID, |(of, _)| of);
+        let type_of = |equality: Option<ValueOrder>| equality.map_or(pg_sys::TEXTOID, |(of, _)| of);
         let of_sites = [pg_sys::TEXTOID, pg_sys::TEXTOID, type_of(self.site_equality)];
         let across = self.across.as_ref().and_then(|column| column.equality);
         let of_groups = [type_of(self.group), pg_sys::TEXTOID, type_of(across)];
@@ -140,5 +146,63 @@ impl DocumentStream<'_> {
         let each = bytes + fetched * size_of::<(u32, SourceDocument)>() + 1;
         self.rows = (fetched * (1 << 20) / each).clamp(*ROWS_A_FETCH.start(), *ROWS_A_FETCH.end());
         Ok(bytes)
+    }
+}
+
+/// The bytes of a row that are not in its values: its header, its pointer, and its id.
+const ROW: usize = 36;
+
+/// The size of the tables of a query.
+struct TableSizes {
+    bytes: f64,
+    /// Set if the planner knows how many rows they have.
+    are_analysed: bool,
+    /// Set if all of them are stored here.
+    are_here: bool,
+}
+
+/// Returns how many times the data that a query returns is what was read: `rows`, with so many
+/// `bytes` as they are stored. `from` is the relation that the query names.
+fn times_read<const N: usize>(cursor: &OpenCursor<N>, from: pg_sys::Oid, rows: usize, bytes: usize) -> f64 {
+    let by_rows = cursor.expected_rows() / rows.max(1) as f64;
+    let mut tables = TableSizes { bytes: 0.0, are_analysed: true, are_here: true };
+    cursor.for_each_relation(|oid| tables.add(oid));
+    // A view may return more than its tables store.
+    let is_view = !matches!(kind(from), b'r' | b'p' | b'm');
+    if !tables.are_here || is_view && tables.are_analysed {
+        return by_rows;
+    }
+    by_rows.min(tables.bytes / (bytes + ROW * rows).max(1) as f64)
+}
+
+/// Returns the number of bytes that a value takes where it is stored.
+///
+/// # Safety
+/// The value is of variable length.
+unsafe fn stored_bytes(value: Datum) -> usize {
+    // SAFETY: the caller's promise.
+    unsafe { pg_sys::toast_datum_size(value) }
+}
+
+fn kind(relation: pg_sys::Oid) -> u8 {
+    // SAFETY: any OID may be looked up.
+    unsafe { pg_sys::get_rel_relkind(relation).cast_unsigned() }
+}
+
+impl TableSizes {
+    /// Adds a relation that a query reads.
+    fn add(&mut self, relation: pg_sys::Oid) {
+        match kind(relation) {
+            // A view, or the parent of partitions, stores nothing itself.
+            b'v' | b'p' => {}
+            b'r' | b'm' | b't' => {
+                // SAFETY: the relation is locked by the query; nothing is returned if it is gone.
+                let bytes: Option<i64> =
+                    unsafe { direct_function_call(pg_sys::pg_table_size, &[relation.into_datum()]) };
+                self.bytes += bytes.unwrap_or_default() as f64;
+                self.are_analysed &= class(relation, |row| row.reltuples).is_some_and(|rows| rows >= 0.0);
+            }
+            _ => self.are_here = false,
+        }
     }
 }

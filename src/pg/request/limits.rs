@@ -1,5 +1,5 @@
-//! The arguments that say which rows are compared: those of one group (`within`), those of different
-//! sources (`across`).
+//! The arguments that say which rows are compared: those of one group (`within`), those of
+//! different sources (`across`).
 
 use std::borrow::Cow;
 

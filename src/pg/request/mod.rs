@@ -2,7 +2,6 @@
 //! defaults.
 
 mod arguments;
-mod clustering;
 pub(crate) mod example;
 pub(crate) mod features;
 pub(crate) mod form;
@@ -17,7 +16,7 @@ pub(crate) mod runs;
 mod tables;
 pub(super) mod tokenizer;
 
-pub(crate) use clustering::ClusteringArguments;
+pub(crate) use arguments::ClusteringArguments;
 pub(crate) use example::such_as;
 pub(crate) use join::{Request, no_normalization_of_pages};
 pub(crate) use nearest_of_each::NearestRequest;

@@ -7,8 +7,7 @@ use crate::features::sets::store::RecordStore;
 use crate::joins::sets::set_join::SetJoin;
 use crate::joins::{Counts, RecordJoin, RecordPair, SelfJoin};
 use crate::memory;
-use crate::resources::Resources;
-use crate::storage::files::TempFiles;
+use crate::storage::files::{Resources, TempFiles};
 
 const DOING: &str = "choosing rows to compare";
 

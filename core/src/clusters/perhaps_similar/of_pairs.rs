@@ -11,8 +11,7 @@
 use std::collections::BTreeMap;
 
 use crate::clusters::edges::Edge;
-use crate::clusters::equal_rows::EqualRows;
-use crate::clusters::graph::Graph;
+use crate::clusters::graph::{EqualRows, Graph};
 use crate::clusters::leaders::{Degrees, in_order, later_first, rank_by};
 use crate::error::Result;
 use crate::executor::Executor;

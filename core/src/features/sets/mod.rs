@@ -8,7 +8,6 @@ pub mod grams;
 pub mod number_sets;
 pub mod order;
 mod overflow;
-mod overflow_ranks;
 mod record_places;
 pub mod records;
 pub mod spill;

@@ -13,8 +13,7 @@ use crate::features::sets::collect::Collector;
 use crate::features::sets::order::Ordered;
 use crate::features::tokens::Document;
 use crate::memory;
-use crate::resources::Resources;
-use crate::storage::files::TempFiles;
+use crate::storage::files::{Resources, TempFiles};
 use crate::text::sentences::for_each_sentence;
 use crate::text::spans::{Position, Span};
 

@@ -15,7 +15,7 @@
 //! use neardup_core::joins::codes::code_pairs;
 //! use neardup_core::features::texts::{TextCollector, distinct};
 //! use neardup_core::executor::PlainThreads;
-//! use neardup_core::resources::Resources;
+//! use neardup_core::storage::files::Resources;
 //! use neardup_core::storage::files::MemoryFiles;
 //!
 //! let mut collector = TextCollector::default();
@@ -43,7 +43,7 @@ use crate::executor::Stop;
 use crate::features::texts::{Distinct, Texts};
 use crate::features::windows::RunHashes;
 use crate::memory;
-use crate::resources::Resources;
+use crate::storage::files::Resources;
 use crate::storage::sort::Sorter;
 use crate::verify::automaton::SuffixAutomaton;
 use crate::verify::repeatability::{least_common, share};

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use super::frequent::Frequent;
-use super::lists::TokenLists;
+use super::lists::{Frequent, TokenLists};
 use super::probe::{ListCost, RecordProbe};
 use crate::error::Result;
 use crate::executor::Executor;

@@ -7,13 +7,12 @@
 //! number costs nothing. Some records are searched for together ([`block`]), and these blocks are
 //! independent of each other, so any number of threads finds the same rows. The time depends on how
 //! similar the k-th row is: a row that is not similar to anything is compared with all rows, by
-//! counting the tokens that they share ([`count`], [`frequent`]).
+//! counting the tokens that they share ([`count`]).
 
 pub mod batch;
 pub mod best;
 pub mod block;
 pub mod count;
-pub mod frequent;
 pub mod index;
 pub mod lists;
 pub mod probe;

@@ -14,7 +14,7 @@ use crate::executor::{self, Executor};
 use crate::features::sets::order::Ordered;
 use crate::features::sets::records::Members;
 use crate::joins::Counts;
-use crate::joins::found_rows::{FoundRow, FoundRows as GroupedRows};
+use crate::joins::grouped_rows::{GroupedRow, GroupedRows};
 use crate::memory;
 use crate::verify::measure::Measure;
 
@@ -46,11 +46,11 @@ pub struct NearestRow {
 
 /// The nearest rows of all rows, row by row, and for each row the most similar one first.
 #[derive(Debug)]
-pub struct NearestRows(Rows);
+pub struct NearestRows(NearestOrigin);
 
 /// The source of the rows.
 #[derive(Debug)]
-enum Rows {
+enum NearestOrigin {
     /// A search among all rows.
     Searched(Box<NearestSearch>, FoundRows),
     /// What was found in each group of rows.
@@ -83,7 +83,7 @@ impl From<NearestRow> for LoggedRow {
     }
 }
 
-impl FoundRow for LoggedRow {
+impl GroupedRow for LoggedRow {
     fn shift(&mut self, [left, right]: [u32; 2]) {
         self.row += left;
         self.nearest += right;
@@ -131,20 +131,20 @@ impl NearestRows {
         let search = NearestSearch::new(parts, executor)?;
         let found =
             FoundRows { k, order, batch: VecDeque::new(), records: 0, at: (0, 0, 0), of_row: 0, given: 0 };
-        Ok(Self(Rows::Searched(Box::new(search), found)))
+        Ok(Self(NearestOrigin::Searched(Box::new(search), found)))
     }
 
     /// Gives what was found in each group of rows.
     pub(crate) fn of_groups(rows: GroupedRows<LoggedRow>, counts: Counts) -> Self {
-        Self(Rows::Grouped(NearestInGroups { rows, batch: VecDeque::new(), counts, given: 0 }))
+        Self(NearestOrigin::Grouped(NearestInGroups { rows, batch: VecDeque::new(), counts, given: 0 }))
     }
 
     /// Returns the next row that was already found, or `None` when [`NearestRows::advance`] has to
     /// be called. O(1) amortised.
     pub fn take(&mut self) -> Option<NearestRow> {
         match &mut self.0 {
-            Rows::Searched(search, found) => found.take(search),
-            Rows::Grouped(found) => found.take(),
+            NearestOrigin::Searched(search, found) => found.take(search),
+            NearestOrigin::Grouped(found) => found.take(),
         }
     }
 
@@ -157,8 +157,8 @@ impl NearestRows {
     /// thread, so that the rows that are found can be taken.
     pub fn advance_beside(&mut self, executor: &dyn Executor, beside: &mut Beside<'_>) -> Result<bool> {
         let (search, found) = match &mut self.0 {
-            Rows::Searched(search, found) => (search, found),
-            Rows::Grouped(found) => return found.advance(executor),
+            NearestOrigin::Searched(search, found) => (search, found),
+            NearestOrigin::Grouped(found) => return found.advance(executor),
         };
         let mut batch = search.take(executor);
         search.work(&mut batch, executor, &mut |arrived| {
@@ -173,32 +173,32 @@ impl NearestRows {
     /// Returns what the filters have counted so far.
     pub fn counts(&self) -> Counts {
         match &self.0 {
-            Rows::Searched(search, _) => search.counts(),
-            Rows::Grouped(found) => found.counts,
+            NearestOrigin::Searched(search, _) => search.counts(),
+            NearestOrigin::Grouped(found) => found.counts,
         }
     }
 
     /// Returns how many rows were given so far.
     pub fn given(&self) -> u64 {
         match &self.0 {
-            Rows::Searched(_, found) => found.given,
-            Rows::Grouped(found) => found.given,
+            NearestOrigin::Searched(_, found) => found.given,
+            NearestOrigin::Grouped(found) => found.given,
         }
     }
 
     /// Returns the share of the work that is done, 0 to 1.
     pub fn progress(&self) -> f64 {
         match &self.0 {
-            Rows::Searched(search, found) => found.progress(search),
-            Rows::Grouped(found) => found.rows.progress(),
+            NearestOrigin::Searched(search, found) => found.progress(search),
+            NearestOrigin::Grouped(found) => found.rows.progress(),
         }
     }
 
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         match &self.0 {
-            Rows::Searched(search, found) => search.bytes() + found.bytes(),
-            Rows::Grouped(found) => found.rows.bytes(),
+            NearestOrigin::Searched(search, found) => search.bytes() + found.bytes(),
+            NearestOrigin::Grouped(found) => found.rows.bytes(),
         }
     }
 }

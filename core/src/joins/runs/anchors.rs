@@ -12,7 +12,7 @@ use crate::features::tokens::{Document, Scratch, Tokenizer};
 use crate::joins::candidates::{Slice, each_slice};
 use crate::joins::keys::{KeyPosting, weighted_keys};
 use crate::memory;
-use crate::resources::Resources;
+use crate::storage::files::Resources;
 use crate::storage::sort::{Groups, Sorted, Sorter};
 use crate::verify::shared_runs::RunShare;
 

@@ -12,7 +12,7 @@ use crate::features::runs::anchors::{Anchor, Anchors};
 use crate::features::runs::contents::Contents;
 use crate::joins::candidates::{Slice, each_slice};
 use crate::memory;
-use crate::resources::Resources;
+use crate::storage::files::Resources;
 use crate::storage::sort::{Sorted, Sorter};
 
 /// The windows that do not count, as too many documents have them.

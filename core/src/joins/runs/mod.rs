@@ -18,7 +18,7 @@ use crate::executor::Stop;
 use crate::features::sets::records::Members;
 use crate::features::texts::Distinct;
 use crate::memory;
-use crate::resources::Resources;
+use crate::storage::files::Resources;
 use crate::storage::sort::Sorter;
 use crate::verify::shared_windows::SharedWindows;
 use anchors::{CompareScratch, DOING, RunTexts};

@@ -9,8 +9,8 @@ use crate::error::Result;
 use crate::executor::Executor;
 use crate::features::sets::store::RecordStore;
 use crate::joins::{Counts, RecordJoin, RecordPair, SelfJoin};
-use crate::resources::Resources;
 use crate::set_index::bitmap::Width;
+use crate::storage::files::Resources;
 use crate::verify::predicate::Predicate;
 
 /// A join of all records of one store with each other, or of two stores.

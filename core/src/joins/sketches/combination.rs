@@ -39,8 +39,8 @@ use crate::features::FeatureSpec;
 use crate::features::hash_sets::HashSets;
 use crate::features::signatures::distinct;
 use crate::joins::pairs::Pairs;
-use crate::resources::Resources;
 use crate::sketches::sign::{Recipe, SignaturePart, Signer};
+use crate::storage::files::Resources;
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
 

@@ -14,7 +14,7 @@ use crate::features::tokens::Document;
 use crate::joins::Algorithm;
 use crate::joins::pairs::Pairs;
 use crate::memory;
-use crate::resources::Resources;
+use crate::storage::files::Resources;
 use crate::verify::predicate::Predicate;
 
 const DOING: &str = "taking sets over";

@@ -10,8 +10,7 @@ use crate::memory;
 use crate::methods::account::{Account, milliseconds};
 use crate::methods::documents::{Documents, Quiet, Side};
 use crate::methods::reading::Reading;
-use crate::resources::Resources;
-use crate::storage::files::NoFiles;
+use crate::storage::files::{NoFiles, Resources};
 
 const DOING: &str = "joining the groups of rows";
 

@@ -6,6 +6,7 @@
 //! ([`each`]). So nothing is compared across groups, and a method's memory is that of its largest
 //! group.
 
+mod accounts;
 mod each;
 mod group;
 pub(crate) mod rows;

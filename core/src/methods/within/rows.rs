@@ -3,7 +3,7 @@
 
 use super::{GroupWork, HeldGroup, each_group};
 use crate::error::{Error, Result};
-use crate::joins::found_rows::{FoundRow, FoundRows};
+use crate::joins::grouped_rows::{GroupedRow, GroupedRows};
 use crate::memory;
 use crate::methods::reading::Reading;
 use crate::storage::files::TempFiles;
@@ -13,14 +13,14 @@ use crate::storage::log::Log;
 pub(crate) type Take<'t, T> = dyn FnMut(T) -> Result<()> + 't;
 /// A search among the rows of one group, whose right rows are numbered from 0 if there are two
 /// tables. It gives up where `take` returns an error.
-pub(crate) type Search<'s, T> = dyn Fn(&mut Reading<'_>, &mut Take<'_, T>) -> Result<()> + Sync + 's;
+pub(crate) type GroupSearch<'s, T> = dyn Fn(&mut Reading<'_>, &mut Take<'_, T>) -> Result<()> + Sync + 's;
 
 /// Searches each group by itself, and returns what all searches find. The rows of the right table,
 /// if there is one, are numbered from 0.
-pub(crate) fn rows_of_groups<T: FoundRow>(
-    search: &Search<'_, T>,
+pub(crate) fn rows_of_groups<T: GroupedRow>(
+    search: &GroupSearch<'_, T>,
     reading: &mut Reading<'_>,
-) -> Result<FoundRows<T>> {
+) -> Result<GroupedRows<T>> {
     const MOST: usize = 1 << 14;
     let mut work =
         RowsOfGroups { search, has_right: reading.has_right(), rows: Log::new(reading.memory / 4) };
@@ -37,23 +37,23 @@ pub(crate) fn rows_of_groups<T: FoundRow>(
     };
     each_group(reading, &small, &mut work)?;
     reading.held(work.rows.bytes());
-    Ok(FoundRows::new(work.rows))
+    Ok(GroupedRows::new(work.rows))
 }
 
 struct RowsOfGroups<'s, T> {
-    search: &'s Search<'s, T>,
+    search: &'s GroupSearch<'s, T>,
     has_right: bool,
     rows: Log<T>,
 }
 
-impl<T: FoundRow> RowsOfGroups<'_, T> {
+impl<T: GroupedRow> RowsOfGroups<'_, T> {
     fn push(&mut self, mut row: T, [left, right]: [u32; 2], files: &dyn TempFiles) -> Result<()> {
         row.shift([left, if self.has_right { right } else { left }]);
         self.rows.push(row, files)
     }
 }
 
-impl<T: FoundRow> GroupWork<Vec<T>> for RowsOfGroups<'_, T> {
+impl<T: GroupedRow> GroupWork<Vec<T>> for RowsOfGroups<'_, T> {
     fn keep(&mut self, found: &Vec<T>, group: &HeldGroup, reading: &Reading<'_>) -> Result<()> {
         found.iter().try_for_each(|&row| self.push(row, group.first, reading.files))
     }

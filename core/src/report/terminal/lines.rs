@@ -1,7 +1,7 @@
 //! Text for a terminal: broken into lines of a given width, and without anything that a terminal
 //! would take for a command.
 
-use crate::text::width::width_of;
+use crate::text::characters::width_of;
 
 /// Lines of a given width, up to a given number of lines.
 #[derive(Debug)]
@@ -95,7 +95,7 @@ pub fn cut(text: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::width::width;
+    use crate::text::characters::width;
     use proptest::prelude::*;
 
     #[test]

@@ -225,7 +225,7 @@ pub fn is_width(columns: i32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::width::width;
+    use crate::text::characters::width;
     use proptest::prelude::*;
 
     fn words(a: &str, b: &str, width: usize) -> String {

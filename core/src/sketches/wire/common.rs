@@ -3,68 +3,11 @@
 use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::features::FeatureSpec;
+use crate::features::origin::Origin;
 use crate::{hash, memory, text};
 
 /// The version of the formats of both kinds.
 pub const VERSION: u8 = 1;
-
-/// The kind of elements of a sketch. The numbers are stored.
-///
-/// ```
-/// use neardup_core::sketch::{MinhashHeader, SketchSource};
-///
-/// let header = MinhashHeader::new(SketchSource::Chars, 3, 8, 1);
-/// assert_eq!((header.source, header.k), (SketchSource::Chars, 3));
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum SketchSource {
-    /// Bits that were made elsewhere.
-    Bits = 0,
-    /// Words of a text.
-    Words = 1,
-    /// q-grams of characters of a text.
-    Chars = 2,
-    /// Runs of a text between white space.
-    Whitespace = 3,
-    /// Strings from the user.
-    Tokens = 4,
-    /// Numbers from the user.
-    Numbers = 5,
-    /// Lexemes of a tsvector.
-    Lexemes = 6,
-}
-
-impl SketchSource {
-    const NAMES: [(Self, &'static str); 7] = [
-        (Self::Bits, "bits"),
-        (Self::Words, "words"),
-        (Self::Chars, "chars"),
-        (Self::Whitespace, "whitespace"),
-        (Self::Tokens, "tokens"),
-        (Self::Numbers, "numbers"),
-        (Self::Lexemes, "lexemes"),
-    ];
-
-    /// Returns the name of the source.
-    ///
-    /// ```
-    /// assert_eq!(neardup_core::sketch::SketchSource::Whitespace.name(), "whitespace");
-    /// ```
-    pub fn name(self) -> &'static str {
-        Self::NAMES[self as usize].1
-    }
-
-    /// Returns the source with this stored number.
-    #[cfg_attr(not(feature = "internals"), doc(hidden))]
-    pub fn from_byte(byte: u8) -> Option<Self> {
-        Self::NAMES.get(usize::from(byte)).map(|(source, _)| *source)
-    }
-
-    fn from_name(name: &str) -> Option<Self> {
-        Self::NAMES.into_iter().find(|(_, its)| *its == name).map(|(source, _)| source)
-    }
-}
 
 /// The common header of both kinds of sketches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +17,7 @@ pub(super) struct SketchHeader {
     /// The version of [`crate::text`].
     pub text_version: u8,
     /// The kind of elements.
-    pub source: SketchSource,
+    pub source: Origin,
     /// Whether the document had no elements.
     pub empty: bool,
     /// The number of words (or other units) in a shingle.
@@ -88,7 +31,7 @@ impl SketchHeader {
     pub(super) const BYTES: usize = 12;
 
     /// Creates a header with the current versions, for a document that is not empty.
-    pub(super) fn new(source: SketchSource, k: u16, size: u16) -> Self {
+    pub(super) fn new(source: Origin, k: u16, size: u16) -> Self {
         Self { hash_version: hash::VERSION, text_version: text::VERSION, source, empty: false, k, size }
     }
 
@@ -111,8 +54,8 @@ impl SketchHeader {
         else {
             return Err(bad(format!("{} bytes are too few", bytes.len())));
         };
-        let source =
-            SketchSource::from_byte(source).ok_or_else(|| bad(format!("source {source} is not known")))?;
+        let source = Origin::of_sketch(|origin| origin as u8 == source)
+            .ok_or_else(|| bad(format!("source {source} is not known")))?;
         if empty > 1 || [zero, zero2, zero3] != [0; 3] {
             return Err(bad("reserved bytes are not 0".to_owned()));
         }
@@ -143,7 +86,8 @@ pub(super) fn common_from_text(what: &'static str, kind: &str, fields: [&str; 5]
         }
         None => return Err(bad("its format's version is missing")),
     }
-    let source = SketchSource::from_name(source).ok_or_else(|| bad("what it was made from is not known"))?;
+    let source = Origin::of_sketch(|origin| origin.name() == source)
+        .ok_or_else(|| bad("what it was made from is not known"))?;
     let versions = versions.strip_prefix('h').and_then(|versions| versions.split_once('.'));
     let versions = versions.and_then(|(hash, text)| Some((hash.parse().ok()?, text.parse().ok()?)));
     let (hash_version, text_version) =

@@ -1,8 +1,9 @@
 //! Minhash sketches as bytes and as text.
 
-use super::common::{SketchHeader, SketchSource, VERSION, common_from_text, from_hex, number, push_hex};
+use super::common::{SketchHeader, VERSION, common_from_text, from_hex, number, push_hex};
 use crate::error::{Error, Result};
 use crate::executor::Stop;
+use crate::features::origin::Origin;
 use crate::sketches::minhash;
 use crate::{hash, text};
 
@@ -11,9 +12,9 @@ use crate::{hash, text};
 /// Only sketches with equal headers are comparable, apart from `empty`.
 ///
 /// ```
-/// use neardup_core::sketch::{MinhashHeader, SketchSource};
+/// use neardup_core::sketch::{MinhashHeader, Origin};
 ///
-/// let header = MinhashHeader::new(SketchSource::Words, 5, 128, 1);
+/// let header = MinhashHeader::new(Origin::Words, 5, 128, 1);
 /// assert_eq!((header.k, header.permutations, header.seed, header.empty), (5, 128, 1, false));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub struct MinhashHeader {
     /// The version of the rules by which texts are cut.
     pub text_version: u8,
     /// The kind of elements.
-    pub source: SketchSource,
+    pub source: Origin,
     /// Whether the document had no elements.
     pub empty: bool,
     /// The number of words (or other units) in a shingle.
@@ -48,11 +49,11 @@ impl MinhashHeader {
     /// fails.
     ///
     /// ```
-    /// use neardup_core::sketch::{MinhashHeader, SketchSource};
+    /// use neardup_core::sketch::{MinhashHeader, Origin};
     ///
-    /// assert_eq!(MinhashHeader::new(SketchSource::Tokens, 1, 64, 7).source.name(), "tokens");
+    /// assert_eq!(MinhashHeader::new(Origin::Tokens, 1, 64, 7).source.name(), "tokens");
     /// ```
-    pub fn new(source: SketchSource, k: u16, permutations: u16, seed: i64) -> Self {
+    pub fn new(source: Origin, k: u16, permutations: u16, seed: i64) -> Self {
         let (hash_version, text_version) = (hash::VERSION, text::VERSION);
         Self { hash_version, text_version, source, empty: false, k, permutations, seed }
     }
@@ -81,9 +82,9 @@ impl MinhashHeader {
     /// There are as many values as the header says. O(m).
     ///
     /// ```
-    /// use neardup_core::sketch::{MinhashHeader, SketchSource};
+    /// use neardup_core::sketch::{MinhashHeader, Origin};
     ///
-    /// let header = MinhashHeader::new(SketchSource::Words, 5, 2, 1);
+    /// let header = MinhashHeader::new(Origin::Words, 5, 2, 1);
     /// assert_eq!(header.sketch(Some(&[0x0102_0304, 5]))[20..], [4, 3, 2, 1, 5, 0, 0, 0]);
     /// assert_eq!(header.sketch(None)[20..], [0xff; 8]);
     /// ```
@@ -101,9 +102,9 @@ impl MinhashHeader {
     /// Describes the kind of sketch in words, for messages.
     ///
     /// ```
-    /// use neardup_core::sketch::{MinhashHeader, SketchSource};
+    /// use neardup_core::sketch::{MinhashHeader, Origin};
     ///
-    /// let said = MinhashHeader::new(SketchSource::Words, 5, 128, 1).describe();
+    /// let said = MinhashHeader::new(Origin::Words, 5, 128, 1).describe();
     /// assert_eq!(said, "128 permutations of words, k 5, version 1.1, seed 1");
     /// ```
     pub fn describe(&self) -> String {
@@ -113,9 +114,9 @@ impl MinhashHeader {
     /// Fails if sketches of the two kinds are not comparable; the error says what differs.
     ///
     /// ```
-    /// use neardup_core::sketch::{MinhashHeader, SketchSource};
+    /// use neardup_core::sketch::{MinhashHeader, Origin};
     ///
-    /// let header = MinhashHeader::new(SketchSource::Words, 5, 128, 1);
+    /// let header = MinhashHeader::new(Origin::Words, 5, 128, 1);
     /// assert!(header.check_like(&header).is_ok());
     /// assert!(header.check_like(&MinhashHeader { seed: 2, ..header }).is_err());
     /// ```
@@ -130,9 +131,9 @@ impl MinhashHeader {
 /// A minhash sketch read from its bytes.
 ///
 /// ```
-/// use neardup_core::sketch::{Minhash, MinhashHeader, SketchSource};
+/// use neardup_core::sketch::{Minhash, MinhashHeader, Origin};
 ///
-/// let bytes = MinhashHeader::new(SketchSource::Words, 5, 2, 1).sketch(Some(&[7, 8]));
+/// let bytes = MinhashHeader::new(Origin::Words, 5, 2, 1).sketch(Some(&[7, 8]));
 /// let sketch = Minhash::parse(&bytes)?;
 /// assert_eq!((sketch.header.permutations, sketch.values), (2, &[7, 0, 0, 0, 8, 0, 0, 0][..]));
 /// # Ok::<(), neardup_core::Error>(())
@@ -183,9 +184,9 @@ impl<'a> Minhash<'a> {
     /// Fails only if memory is short.
     ///
     /// ```
-    /// use neardup_core::sketch::{Minhash, MinhashHeader, SketchSource};
+    /// use neardup_core::sketch::{Minhash, MinhashHeader, Origin};
     ///
-    /// let bytes = MinhashHeader::new(SketchSource::Words, 5, 2, 1).sketch(Some(&[7, 0xab]));
+    /// let bytes = MinhashHeader::new(Origin::Words, 5, 2, 1).sketch(Some(&[7, 0xab]));
     /// let text = Minhash::parse(&bytes)?.to_text()?;
     /// assert_eq!(text, "minhash:v1:words:h1.1:k5:seed1:m2:00000007000000ab");
     /// # Ok::<(), neardup_core::Error>(())
@@ -253,9 +254,9 @@ impl<'a> Minhash<'a> {
     /// O(m).
     ///
     /// ```
-    /// use neardup_core::sketch::{Minhash, MinhashHeader, SketchSource};
+    /// use neardup_core::sketch::{Minhash, MinhashHeader, Origin};
     ///
-    /// let header = MinhashHeader::new(SketchSource::Words, 5, 3, 1);
+    /// let header = MinhashHeader::new(Origin::Words, 5, 3, 1);
     /// let (a, b) = (header.sketch(Some(&[7, 8, 9])), header.sketch(Some(&[7, 8, 1])));
     /// assert_eq!(Minhash::parse(&a)?.agreeing(&Minhash::parse(&b)?)?, 2);
     /// # Ok::<(), neardup_core::Error>(())

@@ -5,7 +5,7 @@
 //! | 0 | version of this format | the same |
 //! | 1 | version of the hash | |
 //! | 2 | version of the text rules | |
-//! | 3 | kind of elements ([`SketchSource`]) | |
+//! | 3 | kind of elements ([`Origin`](crate::features::origin::Origin)) | |
 //! | 4 | 1 for an empty document, else 0 | |
 //! | 5 | 0 | |
 //! | 6, 7 | k, words in a shingle | |
@@ -21,7 +21,7 @@ mod common;
 mod minhash;
 mod simhash;
 
-pub use common::{SketchSource, VERSION, from_hex, number, push_hex};
+pub use common::{VERSION, from_hex, number, push_hex};
 pub use minhash::{Minhash, MinhashHeader};
 pub use simhash::{Simhash, SimhashHeader};
 
@@ -31,10 +31,11 @@ const _: () = assert!(MinhashHeader::BYTES == 20 && SimhashHeader::BYTES == 12);
 mod tests {
     use super::*;
     use crate::error::Error;
+    use crate::features::origin::Origin;
     use proptest::prelude::*;
 
     fn minhash(values: &[u32]) -> Vec<u8> {
-        MinhashHeader::new(SketchSource::Words, 5, values.len() as u16, 1).sketch(Some(values))
+        MinhashHeader::new(Origin::Words, 5, values.len() as u16, 1).sketch(Some(values))
     }
 
     #[test]
@@ -47,13 +48,13 @@ mod tests {
         let text = "minhash:v1:words:h1.1:k5:seed1:m2:01020304ffffffff";
         assert_eq!(Minhash::parse(&bytes).unwrap().to_text().unwrap(), text);
         assert_eq!(Minhash::from_text(text).unwrap(), bytes);
-        let bytes = SimhashHeader::new(SketchSource::Bits, 1, 64).sketch(Some(&[1, 2, 3, 4, 5, 6, 7, 0xab]));
+        let bytes = SimhashHeader::new(Origin::Bits, 1, 64).sketch(Some(&[1, 2, 3, 4, 5, 6, 7, 0xab]));
         assert_eq!(bytes, [1, 1, 1, 0, 0, 0, 1, 0, 64, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 0xab]);
         let text = "simhash:v1:bits:h1.1:k1:01020304050607ab";
         assert_eq!(Simhash::parse(&bytes).unwrap().to_text().unwrap(), text);
         assert_eq!(Simhash::from_text(text).unwrap(), bytes);
         // Half a byte at the end is stored in the upper half of a byte.
-        let bytes = SimhashHeader::new(SketchSource::Bits, 1, 12).sketch(Some(&[0xab, 0xc0]));
+        let bytes = SimhashHeader::new(Origin::Bits, 1, 12).sketch(Some(&[0xab, 0xc0]));
         assert_eq!(bytes, [1, 1, 1, 0, 0, 0, 1, 0, 12, 0, 0, 0, 0xab, 0xc0]);
         let text = "simhash:v1:bits:h1.1:k1:abc";
         assert_eq!(Simhash::parse(&bytes).unwrap().to_text().unwrap(), text);
@@ -69,7 +70,7 @@ mod tests {
             k in 1..1000u16, seed in any::<i64>(), source in 0..7u8, empty in any::<bool>(),
             digits in 2..=256u16,
         ) {
-            let source = SketchSource::from_byte(source).unwrap();
+            let source = Origin::of_sketch(|origin| origin as u8 == source).unwrap();
             let header = MinhashHeader::new(source, k, values.len() as u16, seed);
             let bytes = header.sketch((!empty).then_some(&values));
             let sketch = Minhash::parse(&bytes).unwrap();
@@ -115,17 +116,17 @@ mod tests {
     fn sketches_that_are_cut_short_are_errors() {
         let bytes = minhash(&[1, 2, 3]);
         assert!((0..bytes.len()).all(|length| Minhash::parse(&bytes[..length]).is_err()));
-        let bytes = SimhashHeader::new(SketchSource::Words, 1, 64).sketch(Some(&[7; 8]));
+        let bytes = SimhashHeader::new(Origin::Words, 1, 64).sketch(Some(&[7; 8]));
         assert!((0..bytes.len()).all(|length| Simhash::parse(&bytes[..length]).is_err()));
     }
 
     #[test]
     fn unlike_sketches_do_not_compare() {
-        let base = MinhashHeader::new(SketchSource::Words, 5, 2, 1);
+        let base = MinhashHeader::new(Origin::Words, 5, 2, 1);
         let others = [
             MinhashHeader { seed: 2, ..base },
             MinhashHeader { k: 4, ..base },
-            MinhashHeader { source: SketchSource::Tokens, ..base },
+            MinhashHeader { source: Origin::Tokens, ..base },
             MinhashHeader { hash_version: 2, ..base },
             MinhashHeader { text_version: 2, ..base },
         ];
@@ -146,13 +147,9 @@ mod tests {
 
     #[test]
     fn bits_from_elsewhere_compare_with_as_many() {
-        let [words, shingles, given, long] = [
-            (SketchSource::Words, 1, 64),
-            (SketchSource::Words, 2, 64),
-            (SketchSource::Bits, 1, 64),
-            (SketchSource::Bits, 1, 128),
-        ]
-        .map(|(source, k, bits)| SimhashHeader::new(source, k, bits));
+        let [words, shingles, given, long] =
+            [(Origin::Words, 1, 64), (Origin::Words, 2, 64), (Origin::Bits, 1, 64), (Origin::Bits, 1, 128)]
+                .map(|(source, k, bits)| SimhashHeader::new(source, k, bits));
         assert!(words.check_like(&shingles).is_err() && given.check_like(&long).is_err());
         assert!(words.check_like(&given).is_ok() && given.check_like(&shingles).is_ok());
         let (empty, full) = (words.sketch(None), words.sketch(Some(&[0; 8])));

@@ -2,17 +2,18 @@
 
 use std::borrow::Cow;
 
-use super::common::{SketchHeader, SketchSource, VERSION, common_from_text, from_hex, number, push_hex};
+use super::common::{SketchHeader, VERSION, common_from_text, from_hex, number, push_hex};
 use crate::error::{Error, Result};
 use crate::executor::Stop;
+use crate::features::origin::Origin;
 use crate::sketches::simhash;
 
 /// The header of a simhash sketch.
 ///
 /// ```
-/// use neardup_core::sketch::{SimhashHeader, SketchSource};
+/// use neardup_core::sketch::{SimhashHeader, Origin};
 ///
-/// let header = SimhashHeader::new(SketchSource::Words, 1, 64);
+/// let header = SimhashHeader::new(Origin::Words, 1, 64);
 /// assert_eq!((header.k, header.bits, header.empty), (1, 64, false));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub struct SimhashHeader {
     /// The version of the rules by which texts are cut.
     pub text_version: u8,
     /// The kind of elements.
-    pub source: SketchSource,
+    pub source: Origin,
     /// Whether the document had no elements.
     pub empty: bool,
     /// The number of words (or other units) in a shingle.
@@ -45,11 +46,11 @@ impl SimhashHeader {
     /// other numbers fails.
     ///
     /// ```
-    /// use neardup_core::sketch::{SimhashHeader, SketchSource};
+    /// use neardup_core::sketch::{SimhashHeader, Origin};
     ///
-    /// assert_eq!(SimhashHeader::new(SketchSource::Bits, 1, 64).source, SketchSource::Bits);
+    /// assert_eq!(SimhashHeader::new(Origin::Bits, 1, 64).source, Origin::Bits);
     /// ```
-    pub fn new(source: SketchSource, k: u16, bits: u16) -> Self {
+    pub fn new(source: Origin, k: u16, bits: u16) -> Self {
         let SketchHeader { hash_version, text_version, .. } = SketchHeader::new(source, k, bits);
         Self { hash_version, text_version, source, empty: false, k, bits }
     }
@@ -70,9 +71,9 @@ impl SimhashHeader {
     /// There are as many bits as the header says. O(bits).
     ///
     /// ```
-    /// use neardup_core::sketch::{SimhashHeader, SketchSource};
+    /// use neardup_core::sketch::{SimhashHeader, Origin};
     ///
-    /// let header = SimhashHeader::new(SketchSource::Bits, 1, 16);
+    /// let header = SimhashHeader::new(Origin::Bits, 1, 16);
     /// assert_eq!(header.sketch(Some(&[0xab, 0xcd]))[12..], [0xab, 0xcd]);
     /// ```
     pub fn sketch(&self, bits: Option<&[u8]>) -> Vec<u8> {
@@ -90,9 +91,9 @@ impl SimhashHeader {
     /// Describes the kind of sketch in words, for messages.
     ///
     /// ```
-    /// use neardup_core::sketch::{SimhashHeader, SketchSource};
+    /// use neardup_core::sketch::{SimhashHeader, Origin};
     ///
-    /// let said = SimhashHeader::new(SketchSource::Words, 2, 64).describe();
+    /// let said = SimhashHeader::new(Origin::Words, 2, 64).describe();
     /// assert_eq!(said, "64 bits of words, k 2, version 1.1");
     /// ```
     pub fn describe(&self) -> String {
@@ -103,15 +104,15 @@ impl SimhashHeader {
     /// that were made elsewhere are comparable with any sketch of the same number of bits.
     ///
     /// ```
-    /// use neardup_core::sketch::{SimhashHeader, SketchSource};
+    /// use neardup_core::sketch::{SimhashHeader, Origin};
     ///
     /// let of = |source, k| SimhashHeader::new(source, k, 64);
-    /// let words = of(SketchSource::Words, 1);
-    /// assert!(words.check_like(&of(SketchSource::Words, 2)).is_err());
-    /// assert!(words.check_like(&of(SketchSource::Bits, 1)).is_ok());
+    /// let words = of(Origin::Words, 1);
+    /// assert!(words.check_like(&of(Origin::Words, 2)).is_err());
+    /// assert!(words.check_like(&of(Origin::Bits, 1)).is_ok());
     /// ```
     pub fn check_like(&self, other: &Self) -> Result<()> {
-        let given = [self, other].iter().any(|header| header.source == SketchSource::Bits);
+        let given = [self, other].iter().any(|header| header.source == Origin::Bits);
         if self.kind_bytes() == other.kind_bytes() || given && self.bits == other.bits {
             return Ok(());
         }
@@ -123,9 +124,9 @@ impl SimhashHeader {
 /// A simhash sketch read from its bytes.
 ///
 /// ```
-/// use neardup_core::sketch::{Simhash, SimhashHeader, SketchSource};
+/// use neardup_core::sketch::{Simhash, SimhashHeader, Origin};
 ///
-/// let bytes = SimhashHeader::new(SketchSource::Bits, 1, 16).sketch(Some(&[0xab, 0xcd]));
+/// let bytes = SimhashHeader::new(Origin::Bits, 1, 16).sketch(Some(&[0xab, 0xcd]));
 /// let sketch = Simhash::parse(&bytes)?;
 /// assert_eq!((sketch.header.bits, sketch.bits), (16, &[0xab, 0xcd][..]));
 /// # Ok::<(), neardup_core::Error>(())
@@ -174,9 +175,9 @@ impl<'a> Simhash<'a> {
     /// Fails only if memory is short.
     ///
     /// ```
-    /// use neardup_core::sketch::{Simhash, SimhashHeader, SketchSource};
+    /// use neardup_core::sketch::{Simhash, SimhashHeader, Origin};
     ///
-    /// let bytes = SimhashHeader::new(SketchSource::Bits, 1, 16).sketch(Some(&[0xab, 0xcd]));
+    /// let bytes = SimhashHeader::new(Origin::Bits, 1, 16).sketch(Some(&[0xab, 0xcd]));
     /// assert_eq!(Simhash::parse(&bytes)?.to_text()?, "simhash:v1:bits:h1.1:k1:abcd");
     /// # Ok::<(), neardup_core::Error>(())
     /// ```
@@ -239,9 +240,9 @@ impl<'a> Simhash<'a> {
     /// O(bits).
     ///
     /// ```
-    /// use neardup_core::sketch::{Simhash, SimhashHeader, SketchSource};
+    /// use neardup_core::sketch::{Simhash, SimhashHeader, Origin};
     ///
-    /// let header = SimhashHeader::new(SketchSource::Bits, 1, 8);
+    /// let header = SimhashHeader::new(Origin::Bits, 1, 8);
     /// let (a, b) = (header.sketch(Some(&[0b1110])), header.sketch(Some(&[0b0111])));
     /// assert_eq!(Simhash::parse(&a)?.distance(&Simhash::parse(&b)?)?, 2);
     /// # Ok::<(), neardup_core::Error>(())

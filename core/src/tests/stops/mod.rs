@@ -19,15 +19,13 @@ use crate::methods::{passages, repeats};
 use crate::passages::Parameters as PassageParameters;
 use crate::repeats::cut::Cutting;
 use crate::repeats::{RunParameters, Unit};
-use crate::resources::Resources;
-use crate::storage::files::MemoryFiles;
+use crate::storage::files::{MemoryFiles, Resources};
 use crate::verify::measure::Measure;
 
 #[allow(unreachable_pub, reason = "tests of their own share it")]
 #[path = "../../../tests/common/methods.rs"]
 mod list;
 mod of_leader;
-mod of_needed;
 
 /// The checks of a [`Stop`], and the work between them.
 #[derive(Debug, Default)]
@@ -198,7 +196,7 @@ fn passages_stop_anywhere() {
     stops_anywhere("passages", &|texts, budget, executor| {
         let (mut corpus, mut quiet) = (Corpus::of_texts(texts), Quiet);
         let mut reading = Reading::new(&mut corpus, &mut quiet, resources(budget, executor));
-        let mut search = passages::passages(&parameters, &mut reading).unwrap();
+        let mut search = passages::search(&parameters, &mut reading).unwrap();
         let mut all = String::new();
         while let Some(batch) = search.next_batch(executor).unwrap() {
             all.push_str(&format!("{batch:?}"));

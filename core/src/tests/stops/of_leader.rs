@@ -3,13 +3,16 @@
 
 use std::cell::Cell;
 
+use super::{resources, stops_anywhere};
+use crate::Corpus;
 use crate::cases::cases;
 use crate::clusters::Clustering;
 use crate::clusters::curve::curve;
 use crate::clusters::edges::{Edge, Edges};
-use crate::clusters::graph::Graph;
+use crate::clusters::graph::{EqualRows, Graph};
 use crate::clusters::grouping::Clusters;
 use crate::clusters::leaders::{leaders, rank_by};
+use crate::clusters::needed::{Limits, Needed, Purpose};
 use crate::clusters::samples::samples;
 use crate::clusters::strongest::links;
 use crate::clusters::summary::summaries;
@@ -18,6 +21,10 @@ use crate::executor::{Executor, PlainThreads, Stop, Task};
 use crate::hash::mix;
 use crate::joins::keys::Key;
 use crate::joins::sets::bounds::Bounds;
+use crate::methods::documents::Quiet;
+use crate::methods::method::Method as _;
+use crate::methods::reading::Reading;
+use crate::methods::sets::Sets;
 use crate::parts::groups::groups;
 use crate::parts::keys::{self, KeyPart};
 use crate::parts::part::Part;
@@ -168,5 +175,42 @@ fn parts_end_anywhere() {
             })?;
             Ok(format!("{found:?}"))
         });
+    }
+}
+
+/// The rows to keep, of the pairs that are needed for a purpose.
+fn kept(texts: &[String], purpose: Purpose, budget: usize, executor: &dyn Executor) -> String {
+    let (mut corpus, mut quiet) = (Corpus::of_texts(texts), Quiet);
+    let mut reading = Reading::new(&mut corpus, &mut quiet, resources(budget, executor));
+    let mut pairs = Sets::of_words(Measure::Jaccard, 0.6).unwrap().pairs(&mut reading).unwrap();
+    let mut equal = EqualRows::new(texts.len()).unwrap();
+    for (rows, similarity) in pairs.equal_rows() {
+        equal.push(rows.iter().copied(), similarity).unwrap();
+    }
+    let narrow = |sets, members: &_| {
+        let needed = Needed::new(sets, members, |row| row, purpose, Box::new(MemoryFiles))?;
+        Ok(Box::new(needed.with(Limits { few: 4, pairs: 2 })) as _)
+    };
+    pairs.narrow(narrow).unwrap();
+    let mut edges = Edges::new(&MemoryFiles, 1 << 20);
+    loop {
+        while let Some(pair) = pairs.take_group() {
+            let [left, right] = [pair.left, pair.right].map(|row| equal.first(row));
+            edges.push(Edge::new(left, right, pair.similarity)).unwrap();
+        }
+        if !pairs.advance(executor).unwrap() {
+            break;
+        }
+    }
+    let rank: Vec<u32> = (0..texts.len() as u32).collect();
+    let mut graph = Graph { vertices: texts.len(), edges, equal };
+    let leaders = leaders(&mut graph, &rank, &PlainThreads(2)).unwrap();
+    format!("{:?} {:?}", leaders.of, leaders.similarity)
+}
+
+#[test]
+fn needed_pairs_stop_anywhere() {
+    for purpose in [Purpose::Leaders, Purpose::Clusters(5)] {
+        stops_anywhere("needed pairs", &|texts, budget, executor| kept(texts, purpose, budget, executor));
     }
 }

@@ -6,9 +6,13 @@
 //! is not ASCII. White space is a list of 25 characters in this file, so a test for white space
 //! takes only a comparison. `tests.rs` compares everything with the standard library and with
 //! crates, and can generate the table again.
+//!
+//! The width of characters and texts is in columns: 2 for wide (East Asian) characters, 1 for
+//! others (docs/design/algorithms.md section 1, *Width*).
 
 mod class;
 mod tables;
+
 #[cfg(test)]
 mod tests;
 
@@ -108,6 +112,18 @@ pub fn is_closing(c: char) -> bool {
 #[inline]
 pub fn is_wide(c: char) -> bool {
     is(c, WIDE)
+}
+
+/// Returns 2 for a wide character, else 1. Combining and control characters also have width 1, as
+/// in bytes of GBK, the unit in which Huang et al. (CIKM 2008) state their limits.
+#[inline]
+pub fn width_of(c: char) -> usize {
+    if c.is_ascii() { 1 } else { 1 + usize::from(is_wide(c)) }
+}
+
+/// Returns the sum of the widths of the characters of a text. O(bytes).
+pub fn width(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.chars().map(width_of).sum() }
 }
 
 /// Reports whether a character is white space: Unicode's White_Space, which has not changed since

@@ -309,3 +309,11 @@ fn case_is_folded_to_one_character() {
     // ASCII is lower-cased without the table.
     assert!(('\0'..='\x7f').all(|c| known(c).lower == c.to_ascii_lowercase()));
 }
+
+#[test]
+fn widths() {
+    assert_eq!(width(""), 0);
+    assert_eq!(width("ab\t\n"), 4);
+    assert_eq!(width("漢字，。ＡかハÄ"), 15);
+    assert_eq!(width("e\u{301}\u{200b}"), 3);
+}

@@ -14,8 +14,7 @@ use neardup_core::methods::codes::ByCodes;
 use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::documents::Quiet;
 use neardup_core::methods::reading::Reading;
-use neardup_core::resources::Resources;
-use neardup_core::storage::files::{MemoryFiles, NoFiles};
+use neardup_core::storage::files::{MemoryFiles, NoFiles, Resources};
 
 /// A document that goes, and the one that stays in its place.
 pub type Eliminated = (u32, u32);

@@ -14,6 +14,7 @@ use neardup_evaluation::log_plot;
 mod made;
 mod noise;
 mod other_texts;
+mod paper;
 mod periods;
 use neardup_evaluation::plot;
 use neardup_evaluation::processor;

@@ -19,7 +19,7 @@ use crate::elimination::{Eliminated, equal, of_pairs, repeated, share};
 use crate::sites::articles::Language;
 use crate::sites::changes::Change;
 use crate::sites::{self, Page, SHARES};
-use crate::{periods, plot, processor};
+use crate::{paper, periods, plot, processor};
 
 /// A name, how many pages have a key, which go, and seconds.
 type Experiment = (&'static str, usize, Vec<Eliminated>, f64);
@@ -140,6 +140,8 @@ pub fn print(data: &Path, count: usize) -> String {
             purified = found;
         }
     }
+    println!("The paper: \n");
+    plot::table(&head, &paper::rows(&paper::TABLE_II));
     let mut decided: Vec<(&str, Vec<Eliminated>)> = Vec::new();
     decided.extend(purified.iter().rev().map(|(name, _, gone, _)| (*name, gone.clone())));
     decided.extend(contenders(&reprints, &head));
@@ -188,6 +190,7 @@ fn contenders(reprints: &Reprints, head: &[String]) -> [(&'static str, Vec<Elimi
         rows.push(reprints.row(name, texts.len(), &gone, processor::seconds() - began));
         (name, gone)
     });
+    rows.extend(paper::rows(&paper::TABLE_III));
     plot::table(head, &rows);
     found
 }
@@ -255,6 +258,7 @@ fn thresholds(reprints: &Reprints, inputs: &[(&str, &[String])]) -> String {
         .chain(inputs.iter().flat_map(|(name, _)| {
             [format!("{name}: eliminated"), "precision".to_owned(), "recall".to_owned()]
         }))
+        .chain(["the paper: eliminated", "its precision"].map(str::to_owned))
         .collect();
     let mut lines: Vec<plot::Line> = Vec::new();
     for (name, _) in inputs {
@@ -266,6 +270,7 @@ fn thresholds(reprints: &Reprints, inputs: &[(&str, &[String])]) -> String {
         }));
     }
     let mut rows = Vec::new();
+    let mut of_paper = paper::TABLE_IV.iter();
     for percent in (50..=100).rev().step_by(5) {
         let threshold = f64::from(percent) / 100.0;
         let mut row = vec![format!("{threshold:.2}")];
@@ -280,6 +285,7 @@ fn thresholds(reprints: &Reprints, inputs: &[(&str, &[String])]) -> String {
             lines[0].points.push((threshold, right as f64 / gone.len().max(1) as f64));
             lines[1].points.push((threshold, right as f64 / reprints.redundant() as f64));
         }
+        row.extend(of_paper.next().unwrap_or(&["-", "-"]).map(str::to_owned));
         rows.push(row);
     }
     plot::table(&head, &rows);

@@ -9,8 +9,7 @@ use neardup_core::features::spotsigs::SpotSpec;
 use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::spotsigs::SpotSigs;
 use neardup_core::passages::{Parameters, Passage};
-use neardup_core::resources::Resources;
-use neardup_core::storage::files::MemoryFiles;
+use neardup_core::storage::files::{MemoryFiles, Resources};
 use neardup_core::verify::measure::Measure;
 use neardup_core::verify::predicate::Predicate;
 

@@ -4,11 +4,12 @@ use neardup_core::features::spotsigs::Antecedents;
 use neardup_core::features::units::signatures::Features;
 use neardup_core::passages::Parameters;
 
+use crate::chart::{self, Chart, Curve, Point};
 use crate::framed::Framed;
 use crate::planted::Planted;
 use crate::plot::{Line, svg};
 use crate::searching::{idf, imatch, shingles, spotsigs};
-use crate::sentences::{ALIKE, Sentences};
+use crate::sentences::{ALIKE, Judged, Sentences};
 
 /// Pages of sites whose sentences are judged, at most.
 const PAGES: usize = 500;
@@ -34,11 +35,15 @@ pub fn figures(planted: &[Planted], framed: &Framed) -> Vec<(&'static str, Strin
             input.equal as f64 / input.pairs.max(1) as f64
         );
     }
+    for (name, sentences, equal) in [("English", 57_135, 0.89), ("Chinese", 80_516, 0.91)] {
+        println!("| the paper, {name} | 2000 | {sentences} | - | {equal} | - |");
+    }
     println!();
     judges(planted, framed);
-    let tau = thresholds(&inputs);
+    let [english, chinese] = thresholds(&inputs);
     vec![
-        ("passages_tau.svg", tau),
+        ("passages_tau.svg", english),
+        ("passages_tau_zh.svg", chinese),
         ("passages_idf.svg", idf_ranges(&inputs)),
         ("passages_antecedents.svg", antecedents(&inputs)),
     ]
@@ -72,7 +77,7 @@ fn judges(planted: &[Planted], framed: &Framed) {
     for alike in [0.6, 0.7, ALIKE, 0.9] {
         for input in inputs(planted, framed, alike) {
             let f1 = settings.iter().map(|(_, features, threshold)| {
-                format!("{:.3}", input.judge(&parameters(features.clone(), *threshold)).0.f1())
+                format!("{:.3}", input.judge(&parameters(features.clone(), *threshold)).score.f1())
             });
             println!(
                 "| {} | {alike} | {} | {:.3} | {} |",
@@ -90,14 +95,15 @@ fn parameters(features: Features, threshold: f64) -> Parameters {
     Parameters { features, threshold, ..Parameters::default() }
 }
 
-/// Shingles and SpotSigs by the threshold.
-fn thresholds(inputs: &[Sentences]) -> String {
+/// Shingles and SpotSigs by the threshold; the plots of the two planted corpora.
+fn thresholds(inputs: &[Sentences]) -> [String; 2] {
     const TAUS: [f64; 8] = [0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
     println!("### Sentences: F1 by the threshold of similarity (Figures 6 and 9)\n");
     println!("| corpus | signatures | {} |", TAUS.map(|tau| tau.to_string()).join(" | "));
     println!("|---|---|{}", "---:|".repeat(TAUS.len()));
-    let mut lines = Vec::new();
-    for (n, input) in inputs.iter().enumerate() {
+    let mut curves: Vec<Vec<Curve>> = Vec::new();
+    for input in inputs {
+        let mut of_input = Vec::new();
         for (name, features) in [
             ("2-shingles", shingles(2)),
             ("3-shingles", shingles(3)),
@@ -105,17 +111,28 @@ fn thresholds(inputs: &[Sentences]) -> String {
             ("SpotSigs, stop words", spotsigs(Antecedents::Common)),
             ("SpotSigs, 10,000 words", spotsigs(Antecedents::Counted(10_000))),
         ] {
-            let f1 = TAUS.map(|tau| input.judge(&parameters(features.clone(), tau)).0.f1());
-            println!("| {} | {name} | {} |", input.name, f1.map(|f1| format!("{f1:.3}")).join(" | "));
-            // The pages have the table alone: solid and dashed are English and Chinese.
-            if n < 2 {
-                let points = TAUS.into_iter().zip(f1).collect();
-                lines.push(Line { name: name.to_owned(), dashed: n == 1, points });
-            }
+            let all = TAUS.map(|tau| input.judge(&parameters(features.clone(), tau)));
+            let f1 = all.each_ref().map(|judged| format!("{:.3}", judged.score.f1()));
+            println!("| {} | {name} | {} |", input.name, f1.join(" | "));
+            let points = TAUS.iter().zip(&all).filter_map(|(&tau, judged)| Point::of(tau, &judged.parts));
+            of_input.push(Curve { name: name.to_owned(), points: points.collect() });
         }
+        curves.push(of_input);
     }
-    println!("\n![F1 of sentences by the threshold](passages_tau.svg)\n");
-    svg("F1 of sentences: English (solid), Chinese (dashed)", "threshold of similarity", &lines)
+    println!("\n![F1 of sentences by the threshold, English](passages_tau.svg)\n");
+    println!("![F1 of sentences by the threshold, Chinese](passages_tau_zh.svg)\n");
+    let plot = |n: usize, title: &str| {
+        chart::svg(&Chart {
+            title,
+            x_title: "threshold of similarity (the paper: 0.9 is the best)",
+            factors: false,
+            x_ticks: &TAUS,
+            curves: &curves[n],
+            paper: &[],
+            paper_name: "",
+        })
+    };
+    [plot(0, "F1 of sentences: planted_en_a"), plot(1, "F1 of sentences: planted_zh_a")]
 }
 
 /// I-Match by the range of the idf.
@@ -136,7 +153,7 @@ fn idf_ranges(inputs: &[Sentences]) -> String {
     println!("|---|{}", "---:|".repeat(RANGES.len()));
     let mut lines = Vec::new();
     for input in inputs {
-        let scores = RANGES.map(|(lo, hi)| input.judge(&parameters(idf(lo, hi), 0.9)).0);
+        let scores = RANGES.map(|(lo, hi)| input.judge(&parameters(idf(lo, hi), 0.9)).score);
         println!(
             "| {} | {} |",
             input.name,
@@ -158,22 +175,26 @@ fn antecedents(inputs: &[Sentences]) -> String {
     );
     println!("| corpus | {} | I-Match |", COUNTS.map(|count| count.to_string()).join(" | "));
     println!("|---|{}", "---:|".repeat(COUNTS.len() + 1));
-    let mut lines = Vec::new();
+    let mut curves = Vec::new();
     for input in inputs {
-        let of = |features| {
-            let (score, signatures) = input.judge(&parameters(features, 0.9));
-            (score.f1(), format!("{:.3}, {signatures:.1}", score.f1()))
-        };
-        let all = COUNTS.map(|count| of(spotsigs(Antecedents::Counted(count as _))));
-        let cells: Vec<&str> = all.iter().map(|cell| &*cell.1).collect();
-        println!("| {} | {} | {} |", input.name, cells.join(" | "), of(imatch()).1);
-        let points = COUNTS.iter().zip(&all).map(|(&count, (f1, _))| (f64::from(count).log10(), *f1));
-        lines.push(Line {
-            name: input.name.to_owned(),
-            dashed: false,
-            points: points.map(|(power, f1)| ((power * 10.0).round() / 10.0, f1)).collect(),
-        });
+        let cell = |judged: &Judged| format!("{:.3}, {:.1}", judged.score.f1(), judged.signatures);
+        let all =
+            COUNTS.map(|count| input.judge(&parameters(spotsigs(Antecedents::Counted(count as _)), 0.9)));
+        let cells: Vec<String> = all.iter().map(cell).collect();
+        let equal = cell(&input.judge(&parameters(imatch(), 0.9)));
+        println!("| {} | {} | {equal} |", input.name, cells.join(" | "));
+        let points =
+            COUNTS.iter().zip(&all).filter_map(|(&count, of)| Point::of(f64::from(count), &of.parts));
+        curves.push(Curve { name: input.name.to_owned(), points: points.collect() });
     }
     println!("\n![F1 of sentences by the number of antecedents](passages_antecedents.svg)\n");
-    svg("F1 of sentences by SpotSigs", "antecedents, as a power of ten", &lines)
+    chart::svg(&Chart {
+        title: "F1 of sentences by SpotSigs",
+        x_title: "antecedents",
+        factors: true,
+        x_ticks: &[5.0, 20.0, 100.0, 500.0, 2000.0, 10_000.0],
+        curves: &curves,
+        paper: &[(60.0, 0.952)],
+        paper_name: "the paper, Chinese",
+    })
 }

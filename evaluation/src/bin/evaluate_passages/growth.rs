@@ -6,8 +6,7 @@ use std::path::Path;
 use neardup_core::executor::PlainThreads;
 use neardup_core::methods::corpus::Corpus;
 use neardup_core::passages::Parameters;
-use neardup_core::resources::Resources;
-use neardup_core::storage::files::MemoryFiles;
+use neardup_core::storage::files::{MemoryFiles, Resources};
 use neardup_core::text::html::html_text;
 
 use crate::beyond::by_spotsigs;

@@ -10,6 +10,7 @@
 
 mod beyond;
 use neardup_evaluation::bootstrap;
+use neardup_evaluation::chart;
 mod characters;
 mod content;
 use neardup_evaluation::corpora;

@@ -12,8 +12,7 @@ use neardup_core::methods::documents::Quiet;
 use neardup_core::methods::passages::search;
 use neardup_core::methods::reading::Reading;
 use neardup_core::passages::{Parameters, Passage};
-use neardup_core::resources::Resources;
-use neardup_core::storage::files::MemoryFiles;
+use neardup_core::storage::files::{MemoryFiles, Resources};
 
 use crate::{corpora, small};
 

@@ -12,9 +12,10 @@ use std::ops::Range;
 use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::edit::Edit;
 use neardup_core::passages::{Parameters, Passage};
+use neardup_core::text::characters::width_of;
 use neardup_core::text::sentences::sentences;
-use neardup_core::text::width::width_of;
 
+use crate::bootstrap::Part;
 use crate::score::Score;
 use crate::searching::for_each_batch;
 
@@ -32,6 +33,17 @@ pub struct Sentences<'a> {
     /// Pairs of duplicates in two documents, and those of them that are equal.
     pub pairs: usize,
     pub equal: usize,
+    /// Half of the duplicates that each document has a sentence of.
+    halves: Vec<f64>,
+}
+
+/// How well signatures tell duplicates.
+pub struct Judged {
+    pub score: Score,
+    /// What each document adds to F1: half of each pair that it has a sentence of.
+    pub parts: Vec<Part>,
+    /// Signatures of a sentence.
+    pub signatures: f64,
 }
 
 /// The letters and digits of a text, in lower case.
@@ -69,7 +81,8 @@ impl<'a> Sentences<'a> {
         let pairs = Corpus::of_texts(&distinct).pairs(&Edit::new(alike).expect("a threshold"));
         let similar: HashSet<(u32, u32)> =
             pairs.expect("memory").into_iter().map(|pair| (pair.left, pair.right)).collect();
-        let mut sentences = Self { name, texts, of, similar, pairs: 0, equal: 0 };
+        let mut sentences =
+            Self { name, texts, of, similar, pairs: 0, equal: 0, halves: vec![0.0; texts.len()] };
         sentences.count(distinct.len());
         sentences
     }
@@ -90,6 +103,15 @@ impl<'a> Sentences<'a> {
         self.equal = rows.iter().map(|rows| of_two(rows, rows) / 2).sum();
         let similar = self.similar.iter().map(|&(a, b)| of_two(&rows[a as usize], &rows[b as usize]));
         self.pairs = self.equal + similar.sum::<usize>();
+        let equal = (0..distinct as u32).map(|number| (number, number));
+        let both = self.similar.iter().flat_map(|&(a, b)| [(a, b), (b, a)]);
+        for (a, b) in equal.chain(both) {
+            let (a, b) = (&rows[a as usize], &rows[b as usize]);
+            for (&row, count) in a {
+                let others = all(b) - b.get(&row).copied().unwrap_or_default();
+                self.halves[row] += (count * others) as f64 / 2.0;
+            }
+        }
     }
 
     /// How many sentences are judged.
@@ -108,22 +130,29 @@ impl<'a> Sentences<'a> {
         a == b || self.similar.contains(&(a.min(b), a.max(b)))
     }
 
-    /// How well signatures tell duplicates, and how many signatures a sentence has.
-    pub fn judge(&self, parameters: &Parameters) -> (Score, f64) {
+    /// How well signatures tell duplicates.
+    pub fn judge(&self, parameters: &Parameters) -> Judged {
         let parameters = Parameters { min_sentences: 1, min_width: 0, extend: None, ..parameters.clone() };
         let mut score = Score { truth: self.pairs, ..Score::default() };
+        let mut parts: Vec<Part> = self.halves.iter().map(|&half| [0.0, half]).collect();
         let account = for_each_batch(self.texts, &parameters, 2, |batch| {
             for Passage { left_row, right_row, left_sentence, right_sentence, sentences, .. } in batch {
                 for n in 0..sentences {
                     let [left, right] = [(left_row, left_sentence), (right_row, right_sentence)]
                         .map(|(row, first)| self.of[row as usize][(first + n) as usize]);
                     if let (Some(left), Some(right)) = (left, right) {
+                        let is_right = self.are_alike(left, right);
                         score.found += 1;
-                        score.both += usize::from(self.are_alike(left, right));
+                        score.both += usize::from(is_right);
+                        for row in [left_row, right_row] {
+                            // F1 is twice what is found and right, of both.
+                            parts[row as usize][0] += f64::from(u8::from(is_right));
+                            parts[row as usize][1] += 0.5;
+                        }
                     }
                 }
             }
         });
-        (score, account.tokens as f64 / account.unsigned.of.max(1) as f64)
+        Judged { score, parts, signatures: account.tokens as f64 / account.unsigned.of.max(1) as f64 }
     }
 }

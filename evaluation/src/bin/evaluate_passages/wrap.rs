@@ -1,6 +1,6 @@
 //! Texts at another line width.
 
-use neardup_core::text::width::width_of;
+use neardup_core::text::characters::width_of;
 
 /// A text wrapped at so many columns; a line that is indented, or follows an empty one, begins a
 /// paragraph.

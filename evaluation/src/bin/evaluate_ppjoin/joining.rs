@@ -10,8 +10,7 @@ use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::documents::Quiet;
 use neardup_core::methods::reading::Reading;
 use neardup_core::methods::sets::Sets;
-use neardup_core::resources::Resources;
-use neardup_core::storage::files::NoFiles;
+use neardup_core::storage::files::{NoFiles, Resources};
 use neardup_core::verify::measure::Measure;
 use neardup_core::verify::predicate::Predicate;
 

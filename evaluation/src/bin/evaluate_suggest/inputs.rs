@@ -1,6 +1,6 @@
 //! The corpora with labels, and the pairs of each that a method finds.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 
 use neardup_core::executor::PlainThreads;
@@ -12,16 +12,16 @@ use neardup_core::methods::documents::Quiet;
 use neardup_core::methods::reading::Reading;
 use neardup_core::methods::runs::Runs;
 use neardup_core::methods::sets::Sets;
-use neardup_core::resources::Resources;
-use neardup_core::storage::files::MemoryFiles;
+use neardup_core::storage::files::{MemoryFiles, Resources};
 use neardup_core::suggest::curve::PairCurve;
 use neardup_core::suggest::profile::{ComparedBy, TextProfile};
 use neardup_core::suggest::shares::{Shares, WholesAndParts};
 use neardup_core::verify::measure::Measure;
 
+use crate::labels::{self, Labelled, Labels};
 use crate::{corpora, small};
 
-/// The corpora that were looked at while `suggest` was made, and the others.
+/// The corpora that were looked at while `suggest` was made; of the others nobody knew.
 const LOOKED_AT: [&str; 7] = [
     "bib_dblp_acm_a",
     "en_plagiarism_a",
@@ -31,7 +31,6 @@ const LOOKED_AT: [&str; 7] = [
     "planted_zh_a",
     "rec_census_a",
 ];
-const OTHERS: [&str; 6] = ["bib_cora_a", "en_bible_a", "html_kafka_a", "zh_law_a", "zh_poetry_a", "zh_sts_a"];
 /// The corpora of the small form.
 const SMALL: [&str; 3] = ["bib_dblp_acm_a", "planted_en_a", "rec_census_a"];
 
@@ -40,31 +39,26 @@ pub struct Input {
     pub name: String,
     pub looked_at: bool,
     pub texts: Vec<String>,
-    /// The pairs that are duplicates, the lesser number first.
-    pub duplicates: HashSet<(u32, u32)>,
+    pub labels: Labels,
 }
 
-/// All corpora that are there.
+/// All corpora that are there, those first that were looked at.
 pub fn all(data: &Path) -> Vec<Input> {
     let there = corpora::names(data);
-    let looked_at = LOOKED_AT.iter().map(|name| (*name, true));
-    let mut inputs: Vec<Input> = looked_at
-        .chain(OTHERS.iter().map(|name| (*name, false)))
-        .filter(|(name, _)| there.iter().any(|found| found == name))
-        .filter(|(name, _)| !small::small() || SMALL.contains(name))
-        .map(|(name, looked_at)| Input::read(data, name, looked_at))
+    let others = labels::CORPORA.into_iter().filter(|name| !LOOKED_AT.contains(name));
+    let names = LOOKED_AT.into_iter().chain(others).filter(|name| there.iter().any(|found| found == name));
+    let mut inputs: Vec<Input> = names
+        .filter(|name| !small::small() || SMALL.contains(name))
+        .map(|name| Input::read(data, name))
         .collect();
-    inputs.retain(|input| !input.duplicates.is_empty());
+    inputs.retain(|input| !input.labels.right.is_empty());
     inputs
 }
 
 impl Input {
-    fn read(data: &Path, name: &str, looked_at: bool) -> Self {
-        let corpus = corpora::Corpus::read(data, name);
-        let mut duplicates = corpus.labelled;
-        let no = not_duplicates(data, name);
-        duplicates.retain(|pair| !no.contains(pair));
-        Self { name: corpus.name, looked_at, texts: corpus.texts, duplicates }
+    fn read(data: &Path, name: &str) -> Self {
+        let Labelled { corpus, labels, .. } = Labelled::read(data, name);
+        Self { name: corpus.name, looked_at: LOOKED_AT.contains(&name), texts: corpus.texts, labels }
     }
 
     /// The kind of the texts.
@@ -122,25 +116,8 @@ impl Input {
         both.finish(threshold, &texts, rows.len() as u64)
     }
 
-    /// Whether a pair is a duplicate.
-    pub fn is_duplicate(&self, pair: &Pair) -> bool {
-        self.duplicates.contains(&(pair.left.min(pair.right), pair.left.max(pair.right)))
+    /// Whether a pair is a duplicate; none where nobody judged it.
+    pub fn judge(&self, pair: &Pair) -> Option<bool> {
+        self.labels.is_right(labels::in_order(pair.left, pair.right))
     }
-}
-
-/// The pairs whose label says that they are no duplicates: answers that do not come from the
-/// original, and sentences whose meaning was judged to be less than nearly the same.
-fn not_duplicates(data: &Path, name: &str) -> HashSet<(u32, u32)> {
-    let file = std::fs::read_to_string(data.join(name).join("label_pairs.tsv")).unwrap_or_default();
-    let ids = corpora::documents(data, name).map(|document| corpora::id(&document));
-    let numbers: HashMap<String, u32> = ids.zip(0..).collect();
-    let of = |line: &str| {
-        let mut cells = line.split('\t');
-        let [a, b] = [cells.next()?, cells.next()?].map(|id| numbers.get(id).copied());
-        let label = cells.next()?;
-        let no = label == "non" || label.parse::<f64>().is_ok_and(|score| label.contains('.') && score < 4.0);
-        let (a, b) = (a?, b?);
-        no.then_some((a.min(b), a.max(b)))
-    };
-    file.lines().skip(1).filter_map(of).collect()
 }

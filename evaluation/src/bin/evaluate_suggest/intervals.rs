@@ -30,11 +30,13 @@ struct Sum {
     precision: f64,
 }
 
-/// The pairs of a corpus, and what is true of them.
+/// The pairs of a corpus that somebody judged, and what is true of them.
 struct Population {
     pairs: Vec<Pair>,
     /// Whether each pair is a duplicate.
     answers: Vec<bool>,
+    /// Pairs of the corpus that nobody judged, and that are not among these.
+    unjudged: usize,
     curve: PairCurve,
     duplicates: f64,
     /// The precision and the recall of each threshold.
@@ -43,8 +45,10 @@ struct Population {
 
 impl Population {
     fn new(input: &Input) -> Self {
-        let pairs = input.pairs(input.profile().parts().spec(), Measure::Jaccard);
-        let answers: Vec<bool> = pairs.iter().map(|pair| input.is_duplicate(pair)).collect();
+        let all = input.pairs(input.profile().parts().spec(), Measure::Jaccard);
+        let (pairs, answers): (Vec<Pair>, Vec<bool>) =
+            all.iter().filter_map(|pair| Some((*pair, input.judge(pair)?))).unzip();
+        let unjudged = all.len() - pairs.len();
         let mut curve = PairCurve::new(input.texts.len()).expect("memory");
         pairs.iter().for_each(|pair| curve.add([pair.left, pair.right], pair.similarity, 1));
         let duplicates = answers.iter().filter(|yes| **yes).count() as f64;
@@ -56,7 +60,7 @@ impl Population {
             [right / all, right / duplicates]
         };
         let truth = (6..=20).map(of).collect();
-        Self { pairs, answers, curve, duplicates, truth }
+        Self { pairs, answers, unjudged, curve, duplicates, truth }
     }
 
     /// What the answers to the pairs that are proposed with other hashes say of each threshold.
@@ -101,10 +105,10 @@ pub fn table(inputs: &[Input]) {
          at the proposed threshold is inside its interval.\n"
     );
     println!(
-        "| corpus | pairs | duplicates | wanted | thresholds | its true precision | precision inside | mean width | \
+        "| corpus | judged pairs | duplicates | unjudged | wanted | thresholds | its true precision | precision inside | mean width | \
          recall inside | said to be reached |"
     );
-    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    println!("|{}", " --- |".repeat(11));
     for input in inputs {
         let population = Population::new(input);
         if population.duplicates == 0.0 {
@@ -122,10 +126,11 @@ pub fn table(inputs: &[Input]) {
             let share = |part: f64| part / repeats as f64;
             let (first, last) = (sum.thresholds.first(), sum.thresholds.last());
             println!(
-                "| {} | {} | {} | {} | {} to {} | {:.3} | {:.3} | {:.3} | {:.3} | {:.2} |",
+                "| {} | {} | {} | {} | {} | {} to {} | {:.3} | {:.3} | {:.3} | {:.3} | {:.2} |",
                 input.name,
                 population.pairs.len(),
                 population.duplicates,
+                population.unjudged,
                 wanted.map_or("best F1".to_owned(), |wanted| wanted.to_string()),
                 first.unwrap_or(&0.0),
                 last.unwrap_or(&0.0),

@@ -8,8 +8,8 @@ mod inputs;
 mod intervals;
 mod without_labels;
 use neardup_evaluation::corpora;
+use neardup_evaluation::labels;
 use neardup_evaluation::small;
-use neardup_evaluation::unlabelled;
 
 use std::path::PathBuf;
 use std::time::Instant;

@@ -1,7 +1,5 @@
 //! Without labels: the F1 of what is suggested, beside the best of all methods and thresholds.
 
-use std::collections::HashSet;
-
 use neardup_core::joins::pairs::Pair;
 use neardup_core::suggest::curve::PairCurve;
 use neardup_core::suggest::profile::ComparedBy;
@@ -9,23 +7,31 @@ use neardup_core::suggest::shares::{Shares, WholesAndParts};
 use neardup_core::verify::measure::Measure;
 
 use crate::inputs::Input;
-use crate::unlabelled;
+
+/// What the pairs from a threshold on are worth.
+struct Point {
+    threshold: f64,
+    f1: f64,
+    /// Pairs among them that nobody judged.
+    unjudged: u64,
+}
 
 /// The F1 of the pairs with a similarity of at least each multiple of 0.05 from 0.05 on.
-fn f1(input: &Input, pairs: &[Pair], unknown: &HashSet<(u32, u32)>) -> Vec<(f64, f64)> {
+fn f1(input: &Input, pairs: &[Pair]) -> Vec<Point> {
     let thresholds = (1..=20).map(|n| f64::from(n) * 5.0 / 100.0);
     let of = |threshold: f64| {
-        let is_known = |pair: &&Pair| {
-            input.is_duplicate(pair)
-                || !unknown.contains(&(pair.left.min(pair.right), pair.left.max(pair.right)))
-        };
-        let found = pairs.iter().filter(|pair| pair.similarity >= threshold - 1e-9).filter(is_known);
-        let (mut all, mut right) = (0u64, 0u64);
-        found.for_each(|pair| {
-            all += 1;
-            right += u64::from(input.is_duplicate(pair));
-        });
-        (threshold, 2.0 * right as f64 / (all + input.duplicates.len() as u64) as f64)
+        let (mut all, mut right, mut unjudged) = (0u64, 0u64, 0u64);
+        for pair in pairs.iter().filter(|pair| pair.similarity >= threshold - 1e-9) {
+            match input.judge(pair) {
+                Some(is_right) => {
+                    all += 1;
+                    right += u64::from(is_right);
+                }
+                None => unjudged += 1,
+            }
+        }
+        let f1 = 2.0 * right as f64 / (all + input.labels.right.len() as u64) as f64;
+        Point { threshold, f1, unjudged }
     };
     thresholds.map(of).collect()
 }
@@ -40,17 +46,23 @@ fn better(best: &mut (f64, String), name: &str, threshold: f64, f1: f64) {
     }
 }
 
-/// The table by corpus.
-pub fn table(inputs: &[Input]) {
-    println!("### Without labels\n");
-    println!("| corpus | looked at | suggested | its F1 | best | its F1 | share of the best |");
-    println!("| --- | --- | --- | --- | --- | --- | --- |");
-    let (mut good, mut good_unseen, mut unseen) = (0, 0, 0);
-    for input in inputs {
-        let profile = input.profile();
-        let unknown: HashSet<(u32, u32)> = unlabelled::alike(&input.texts).into_iter().collect();
-        let mut best = (0.0, String::new());
-        let mut own = (0.0, 0.0, String::new());
+/// What is suggested of a corpus, and the best of all that could be.
+#[derive(Default)]
+struct Row {
+    suggested: (f64, String),
+    unjudged: u64,
+    best: (f64, String),
+}
+
+impl Row {
+    fn suggest(&mut self, name: &str, threshold: f64, curve: &[Point]) {
+        let at = curve.iter().find(|point| (point.threshold - threshold).abs() < 1e-9);
+        self.suggested = (at.map_or(0.0, |at| at.f1), format!("{name}, {threshold}"));
+        self.unjudged = at.map_or(0, |at| at.unjudged);
+    }
+
+    fn of(input: &Input) -> Self {
+        let (profile, mut row) = (input.profile(), Self::default());
         let mut shares: Option<Shares> = None;
         for (name, parts, measure) in [
             ("words", ComparedBy::Words, Measure::Jaccard),
@@ -60,45 +72,53 @@ pub fn table(inputs: &[Input]) {
             ("containment of 3 words", ComparedBy::Runs, Measure::Containment),
         ] {
             let pairs = input.pairs(parts.spec(), measure);
-            let curve = f1(input, &pairs, &unknown);
-            let of_pairs = curve.iter().filter(|(threshold, _)| *threshold >= PairCurve::FLOOR);
-            of_pairs.for_each(|&(threshold, f1)| better(&mut best, name, threshold, f1));
+            let curve = f1(input, &pairs);
+            let of_pairs = curve.iter().filter(|point| point.threshold >= PairCurve::FLOOR);
+            of_pairs.for_each(|point| better(&mut row.best, name, point.threshold, point.f1));
             if parts == profile.parts() && measure == Measure::Jaccard {
                 let mut found = PairCurve::new(input.texts.len()).expect("memory");
                 pairs.iter().for_each(|pair| found.add([pair.left, pair.right], pair.similarity, 1));
                 let threshold = found.suggest().threshold;
-                let at = curve.iter().find(|(at, _)| (at - threshold).abs() < 1e-9);
-                own = (threshold, at.map_or(0.0, |(_, f1)| *f1), name.to_owned());
+                row.suggest(name, threshold, &curve);
                 shares = input.shares(&profile, &pairs, threshold);
             }
         }
         let most = WholesAndParts::max_documents(input.texts.len() as u64);
         for (name, max_documents) in [("common runs", None), ("common runs of few documents", Some(most))] {
-            let pairs = input.runs(LEAST, max_documents);
-            let curve = f1(input, &pairs, &unknown);
-            curve.iter().for_each(|&(threshold, f1)| better(&mut best, name, threshold, f1));
+            let curve = f1(input, &input.runs(LEAST, max_documents));
+            curve.iter().for_each(|point| better(&mut row.best, name, point.threshold, point.f1));
             let fits = shares.is_some_and(|shares| shares.are_of_parts() || shares.are_of_templates());
             if fits && max_documents.is_some() {
-                let at = curve.iter().find(|(at, _)| (at - WholesAndParts::SHARE).abs() < 1e-9);
-                own = (WholesAndParts::SHARE, at.map_or(0.0, |(_, f1)| *f1), name.to_owned());
+                row.suggest(name, WholesAndParts::SHARE, &curve);
             }
         }
         if let Some(shares) = shares {
             eprintln!("{}: {shares:?}", input.name);
         }
-        let share = own.1 / best.0;
+        row
+    }
+}
+
+/// The table by corpus.
+pub fn table(inputs: &[Input]) {
+    println!("### Without labels\n");
+    println!("| corpus | looked at | F1 | suggested | unjudged | best F1 | best | share of the best |");
+    println!("|{}", " --- |".repeat(8));
+    let (mut good, mut good_unseen, mut unseen) = (0, 0, 0);
+    for input in inputs {
+        let Row { suggested, unjudged, best } = Row::of(input);
+        let share = suggested.0 / best.0;
         good += usize::from(share >= 0.9);
         unseen += usize::from(!input.looked_at);
         good_unseen += usize::from(share >= 0.9 && !input.looked_at);
         println!(
-            "| {} | {} | {}, {} | {:.2} | {} | {:.2} | {share:.2} |",
+            "| {} | {} | {:.2} | {} | {unjudged} | {:.2} | {} | {share:.2} |",
             input.name,
             if input.looked_at { "yes" } else { "no" },
-            own.2,
-            own.0,
-            own.1,
-            best.1,
-            best.0
+            suggested.0,
+            suggested.1,
+            best.0,
+            best.1
         );
     }
     println!(

@@ -5,9 +5,8 @@ use neardup_core::joins::sentences::lister::StopRules;
 use neardup_core::methods::account::Account;
 use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::tlcs::Tlcs;
-use neardup_core::resources::Resources;
 use neardup_core::sketches::sentence::SignatureParameters as Signing;
-use neardup_core::storage::files::MemoryFiles;
+use neardup_core::storage::files::{MemoryFiles, Resources};
 use neardup_core::verify::tlcs::{Parameters, Thresholds};
 
 /// A pair of documents, the lesser number first.

@@ -10,15 +10,15 @@ use neardup_core::methods::corpus::Corpus as Rows;
 use neardup_core::methods::sets::Sets;
 use neardup_core::methods::sketches::Sketches;
 use neardup_core::methods::tlcs::Tlcs;
-use neardup_core::resources::Resources;
 use neardup_core::sketches::sentence::SignatureParameters as Signing;
-use neardup_core::storage::files::MemoryFiles;
+use neardup_core::storage::files::{MemoryFiles, Resources};
 use neardup_core::verify::measure::Measure;
 use neardup_core::verify::predicate::Predicate;
 use neardup_core::verify::tlcs::{Parameters, Thresholds};
 
 use crate::candidates::{PUBLISHED, Pair, THRESHOLDS, found};
 use crate::inputs::Input;
+use crate::labels::ALIKE_BY_COSINE;
 use crate::measure::all_with_all;
 use crate::processor;
 
@@ -38,6 +38,8 @@ pub struct Contender {
     /// The pairs at that, and how long one thread took, where one did it.
     pub published: Vec<Pair>,
     pub seconds: Option<f64>,
+    /// The similarity from which all pairs are alike by the rule of labels, where there is one.
+    pub alike_from: Option<f64>,
     /// All pairs, from a low threshold on, the most similar ones first.
     pub all: Similar,
 }
@@ -63,14 +65,21 @@ pub fn for_each(input: &Input, each: &mut dyn FnMut(Contender)) {
         let seconds = Some(processor::seconds() - began);
         let any = Thresholds { resemblance: LEAST, containment: None };
         let all_pairs = found(texts, &method(any), 2).0;
-        give(Contender { name, at: "0.28 or 0.7", published, seconds, all: all_pairs });
+        give(Contender { name, at: "0.28 or 0.7", published, seconds, alike_from: None, all: all_pairs });
     }
     if input.corpus.texts.len() <= ALL_WITH_ALL {
         let of_all = all_with_all(&input.corpus, Parameters::default(), LEAST);
         let published =
             of_all.iter().filter(|pair| pair.1 >= THRESHOLDS.resemblance).map(|pair| pair.0).collect();
         // All with all are compared by all threads.
-        give(Contender { name: "TLCS of all", at: "0.28", published, seconds: None, all: of_all });
+        give(Contender {
+            name: "TLCS of all",
+            at: "0.28",
+            published,
+            seconds: None,
+            alike_from: None,
+            all: of_all,
+        });
     }
 
     let shingles = FeatureSpec { shingle: 5, multiset: false, ..FeatureSpec::WORDS };
@@ -100,7 +109,8 @@ pub fn for_each(input: &Input, each: &mut dyn FnMut(Contender)) {
         ("containment of 5-shingles", "0.7", shingles, Measure::Overlap, 0.7),
     ] {
         let (published, low) = (sets(spec, measure, threshold), sets(spec, measure, LEAST));
-        give(of(input, name, at, &published, &low));
+        let alike_from = (measure == Measure::Cosine).then_some(ALIKE_BY_COSINE);
+        give(Contender { alike_from, ..of(input, name, at, &published, &low) });
     }
 }
 
@@ -118,5 +128,5 @@ fn of(
     let published = pairs(published).into_iter().map(|pair| (pair.left, pair.right)).collect();
     let seconds = Some(processor::seconds() - began);
     let all = pairs(low).into_iter().map(|pair| ((pair.left, pair.right), pair.similarity)).collect();
-    Contender { name, at, published, seconds, all }
+    Contender { name, at, published, seconds, alike_from: None, all }
 }

@@ -1,16 +1,17 @@
 //! What is looked at: corpora with labels, and pages of sites whose truth is known.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use neardup_core::hash::mix;
 use neardup_core::sketches::sentence::SignatureParameters as Signing;
 use neardup_core::text::html::html_text;
 
+use crate::bootstrap::{connected, numbered};
 use crate::candidates::{Pair, candidates};
 use crate::corpora::Corpus;
+use crate::labels::{Labelled, Labels};
 use crate::plot;
-use crate::unlabelled::alike;
 use crate::{moved, sites, small};
 
 const CORPORA: [&str; 6] =
@@ -30,9 +31,7 @@ pub struct Input {
     pub corpus: Corpus,
     /// Where each document stands, where there are sites.
     pub sites: Option<Vec<Place>>,
-    /// Pairs without a label whose words have a Jaccard similarity of 0.8 or more, where labels are
-    /// not complete: neither right nor wrong.
-    pub unknown: HashSet<Pair>,
+    pub labels: Labels,
     /// Pairs that have a signature in common, in order.
     pub candidates: Vec<Pair>,
     /// The documents that each document has a label with.
@@ -43,7 +42,8 @@ impl Input {
     /// All of them; of pages of sites so many.
     pub fn all(data: &Path, pages: usize) -> Vec<Self> {
         let most = if small::small() { 100 } else { usize::MAX };
-        let labelled = CORPORA.iter().map(|name| Self::of(cut(Corpus::read(data, name), most), None));
+        let labelled =
+            CORPORA.iter().map(|name| Self::of(cut(Labelled::read(data, name).corpus, most), None));
         labelled.chain([Self::of_pages(data, pages)]).collect()
     }
 
@@ -74,13 +74,11 @@ impl Input {
     }
 
     fn of(corpus: Corpus, sites: Option<Vec<Place>>) -> Self {
-        let unknown = match sites {
+        let right = corpus.labelled.clone();
+        let labels = match sites {
             // What the pages are made of is known.
-            Some(_) => HashSet::new(),
-            None => {
-                let pairs = alike(&corpus.texts).into_iter();
-                pairs.filter(|pair| !corpus.labelled.contains(pair)).collect()
-            }
+            Some(_) => Labels::complete(right),
+            None => Labels::partial(right, &corpus.texts),
         };
         let mut labelled_with: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         let mut pairs: Vec<Pair> = corpus.labelled.iter().copied().collect();
@@ -90,7 +88,7 @@ impl Input {
             labelled_with.entry(b).or_default().push(a);
         }
         let candidates = candidates(&corpus.texts, Signing::default());
-        Self { corpus, sites, unknown, candidates, labelled_with }
+        Self { corpus, sites, labels, candidates, labelled_with }
     }
 
     /// The same with some of the documents, those with a label first, where pairs of all would be
@@ -106,16 +104,21 @@ impl Input {
         })
     }
 
-    /// Whether a pair is right; none where it is not known.
+    /// Whether a pair is right; none where nobody judged it.
     pub fn is_right(&self, pair: Pair) -> Option<bool> {
-        match self.corpus.labelled.contains(&pair) {
-            true => Some(true),
-            false if self.unknown.contains(&pair) => None,
-            false => Some(false),
+        self.labels.is_right(pair)
+    }
+
+    /// What is drawn for intervals: the group of each document, and how many there are; a site with
+    /// its mirror, or the documents that labels connect.
+    pub fn groups(&self) -> (Vec<u32>, usize) {
+        match &self.sites {
+            Some(places) => numbered(&places.iter().map(|place| place.template).collect::<Vec<_>>()),
+            None => connected(self.corpus.texts.len(), self.corpus.labelled.iter().copied()),
         }
     }
 
-    /// Candidates with a label and without, at most so many of each; unknown ones are in neither.
+    /// Candidates with a label and without, at most so many of each; unjudged ones are in neither.
     pub fn split(&self, most: usize) -> (Vec<Pair>, Vec<Pair>) {
         let of =
             |right| self.candidates.iter().copied().filter(move |&pair| self.is_right(pair) == Some(right));
@@ -188,7 +191,7 @@ pub fn table(inputs: &[Input]) {
             std::iter::once(input.corpus.name.clone()).chain(numbers.iter().map(usize::to_string)).collect()
         })
         .collect();
-    let head = ["corpus", "documents", "labelled pairs", "candidates", "labelled", "unknown"];
+    let head = ["corpus", "documents", "labelled pairs", "candidates", "labelled", "unjudged"];
     table_of(&head, &rows);
 }
 

@@ -4,11 +4,13 @@
 //!     cargo run --release -p neardup-evaluation --bin evaluate_tlcs -- DATA FOLDER [PAGES]
 
 mod candidates;
+use neardup_evaluation::chart;
 mod contenders;
 use neardup_evaluation::bootstrap;
 use neardup_evaluation::corpora;
 mod defaults;
 mod inputs;
+use neardup_evaluation::labels;
 mod measure;
 mod moved;
 mod of_sets;
@@ -20,7 +22,6 @@ mod slopes;
 use neardup_evaluation::small;
 mod steps;
 mod tables;
-use neardup_evaluation::unlabelled;
 mod windows;
 
 use std::path::PathBuf;
@@ -45,9 +46,13 @@ fn main() {
     step("steps");
     steps::table(&inputs);
     step("signatures");
-    save("tlcs_signatures.svg", of_sets::signatures(&inputs));
+    let [coverage, trustable] = of_sets::signatures(&inputs);
+    save("tlcs_signatures.svg", coverage);
+    save("tlcs_trustable.svg", trustable);
     step("windows");
-    save("tlcs_window.svg", windows::rates(&inputs));
+    let [strained, reserved] = windows::rates(&inputs);
+    save("tlcs_window.svg", strained);
+    save("tlcs_reserve.svg", reserved);
     step("slopes");
     save("tlcs_slope.svg", slopes::precision(&inputs));
     step("regions");

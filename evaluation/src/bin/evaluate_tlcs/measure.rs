@@ -3,9 +3,11 @@
 use neardup_core::executor::Stop;
 use neardup_core::verify::tlcs::{Comparer, Found, Parameters, Thresholds};
 
+use crate::bootstrap::Part;
 use crate::candidates::{Pair, THRESHOLDS};
+use crate::chart::{Curve, Point};
 use crate::corpora::{Corpus, on_all};
-use crate::plot::Line;
+use crate::inputs::Input;
 
 /// What each of the pairs has in common.
 pub fn compare(corpus: &Corpus, pairs: &[Pair], parameters: Parameters) -> Vec<Found> {
@@ -73,7 +75,37 @@ pub fn row(name: &str, values: &[f64]) -> Vec<String> {
     std::iter::once(name.to_owned()).chain(values.iter().map(|&value| number(value))).collect()
 }
 
-pub fn line<X: Copy + Into<f64>>(name: &str, dashed: bool, xs: &[X], values: &[f64]) -> Line {
-    let points = xs.iter().map(|&x| x.into()).zip(values.iter().copied());
-    Line { name: name.to_owned(), dashed, points: points.filter(|point| !point.1.is_nan()).collect() }
+/// The corpora whose curves are drawn: of more nobody tells which is which. Tables have all.
+const DRAWN: [&str; 5] = ["html_kafka_a", "en_bible_a", "zh_law_a", "planted_en_a", "pages of sites"];
+
+/// Curves of the corpora that are drawn.
+#[derive(Default)]
+pub struct Curves(pub Vec<Curve>);
+
+impl Curves {
+    /// Adds the curve of a corpus: for each x the values of documents, whose mean is drawn.
+    pub fn add<X: Copy + Into<f64>>(&mut self, input: &Input, xs: &[X], values: &[Vec<(u32, f64)>]) {
+        let name = &input.corpus.name;
+        if !DRAWN.contains(&name.as_str()) {
+            return;
+        }
+        let (groups, count) = input.groups();
+        let point = |(&x, values): (&X, &Vec<(u32, f64)>)| {
+            let mut parts = vec![[0.0; 2]; count];
+            for &(document, value) in values.iter().filter(|value| !value.1.is_nan()) {
+                let part: &mut Part = &mut parts[groups[document as usize] as usize];
+                *part = [part[0] + value, part[1] + 1.0];
+            }
+            Point::of(x.into(), &parts)
+        };
+        let points: Vec<Point> = xs.iter().zip(values).filter_map(point).collect();
+        if !points.is_empty() {
+            self.0.push(Curve { name: name.clone(), points });
+        }
+    }
+}
+
+/// The mean of the values of each x.
+pub fn means(values: &[Vec<(u32, f64)>]) -> Vec<f64> {
+    values.iter().map(|values| mean(values.iter().map(|value| value.1))).collect()
 }

@@ -6,15 +6,18 @@ use std::collections::{BTreeMap, HashMap};
 use neardup_core::verify::tlcs::{Found, Parameters};
 
 use crate::candidates::Pair;
+use crate::chart::{self, Chart};
 use crate::inputs::Input;
-use crate::measure::{compare, head, line, mean, number, passes, row, share};
+use crate::measure::{Curves, compare, head, mean, means, number, passes, row, share};
 use crate::of_sets::{pair, sets};
-use crate::plot::{svg, table};
+use crate::plot::table;
 
 /// Documents whose sets are looked at, at most.
 const DOCUMENTS: usize = 150;
 /// Candidates that are compared of each kind, at most.
 const SAMPLE: usize = 1000;
+/// The slope at which the paper has the best precision, and that.
+const PEAK: [f64; 2] = [0.1, 0.948];
 const ANYWHERE: [f64; 2] = [0.0, 1.0];
 
 /// The sets of some documents: what is right in each, with its similarity.
@@ -39,54 +42,71 @@ fn judged(input: &Input, sets: &BTreeMap<u32, Vec<u32>>, parameters: Parameters)
     sets.iter().map(of).collect()
 }
 
-/// The mean over documents of the share of the right ones that reach a threshold, and of what
-/// reaches it that is right.
-fn at(sets: &Judged, threshold: f64) -> [f64; 2] {
+/// For each document the share of the right ones that reach a threshold, and of what reaches it
+/// that is right.
+fn rates(sets: &Judged, threshold: f64) -> Vec<[f64; 2]> {
     let rates = |set: &Vec<(bool, f64)>| {
         let reach =
             |right: bool| set.iter().filter(|one| one.1 >= threshold && one.0 == right).count() as f64;
         let all = set.iter().filter(|one| one.0).count() as f64;
-        (share(reach(true), all), share(reach(true), reach(true) + reach(false)))
+        [share(reach(true), all), share(reach(true), reach(true) + reach(false))]
     };
-    let rates: Vec<(f64, f64)> = sets.iter().map(rates).collect();
-    [mean(rates.iter().map(|rates| rates.0)), mean(rates.iter().map(|rates| rates.1))]
+    sets.iter().map(rates).collect()
 }
 
-/// The precision at the greatest threshold, in thousandths, that reaches a recall.
-fn precision_at(sets: &Judged, recall: f64) -> f64 {
-    let threshold = (1..=1000).rev().map(|n| f64::from(n) / 1000.0);
-    threshold
-        .map(|threshold| at(sets, threshold))
-        .find(|rates| rates[0] >= recall)
-        .map_or(f64::NAN, |rates| rates[1])
+fn recall_of(rates: &[[f64; 2]]) -> f64 {
+    mean(rates.iter().map(|rates| rates[0]))
 }
 
-/// Precision against the slope at a fixed recall of the sets.
+/// The precision of each document at the greatest threshold, in thousandths, that reaches a recall.
+fn precision_at(sets: &Judged, recall: f64) -> Vec<f64> {
+    let mut thresholds = (1..=1000).rev().map(|n| rates(sets, f64::from(n) / 1000.0));
+    let reached = thresholds.find(|rates| recall_of(rates) >= recall);
+    reached.map_or(Vec::new(), |rates| rates.iter().map(|rates| rates[1]).collect())
+}
+
+/// Precision against the slope at a fixed recall of the sets; its plot.
 pub fn precision(inputs: &[Input]) -> String {
     const SLOPES: [f64; 10] = [0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.18, 0.2];
     const SHARE: f64 = 0.9;
-    let (mut rows, mut lines) = (Vec::new(), Vec::new());
+    let (mut rows, mut curves) = (Vec::new(), Curves::default());
     for input in inputs {
         let sets = sets(&input.some_with_labels(DOCUMENTS), input.candidates.iter().copied());
         for (of, centre) in [("", Parameters::default().centre), (", anywhere", ANYWHERE)] {
             let judged = SLOPES
                 .map(|slope| judged(input, &sets, Parameters { slope, centre, ..Parameters::default() }));
             // Of what all slopes find at all: the region may keep nothing of a pair.
-            let most = judged.iter().map(|judged| at(judged, 0.001)[0]).fold(f64::INFINITY, f64::min);
-            let recall = SHARE * most;
-            let values = judged.each_ref().map(|judged| precision_at(judged, recall));
-            lines.push(line(&input.corpus.name, !of.is_empty(), &SLOPES, &values));
-            let mut cells = row(&format!("{}{of}", input.corpus.name), &values);
+            let most = judged.iter().map(|judged| recall_of(&rates(judged, 0.001)));
+            let recall = SHARE * most.fold(f64::INFINITY, f64::min);
+            let of_documents = judged
+                .each_ref()
+                .map(|judged| sets.keys().copied().zip(precision_at(judged, recall)).collect::<Vec<_>>());
+            if of.is_empty() {
+                curves.add(input, &SLOPES, &of_documents);
+            }
+            let mut cells = row(&format!("{}{of}", input.corpus.name), &means(&of_documents));
             cells.insert(1, number(recall));
             rows.push(cells);
         }
     }
+    let [at, peak] = PEAK;
+    let mut paper = row("the paper", &SLOPES.map(|slope| if slope == at { peak } else { f64::NAN }));
+    paper.insert(1, number(0.9));
+    rows.push(paper);
     println!("### Precision of sets at a fixed recall against the slope (Figure 8)\n");
     let columns: Vec<String> =
         std::iter::once("recall".to_owned()).chain(SLOPES.iter().map(f64::to_string)).collect();
     table(&head("corpus", &columns), &rows);
     println!("![Precision against slope](tlcs_slope.svg)\n");
-    svg("Sets: precision at a fixed recall (dashed: region anywhere)", "slope", &lines)
+    chart::svg(&Chart {
+        title: "Precision of sets at a fixed recall",
+        x_title: "slope",
+        factors: false,
+        x_ticks: &SLOPES,
+        curves: &curves.0,
+        paper: &[(at, peak)],
+        paper_name: "the paper",
+    })
 }
 
 /// The precision at the greatest resemblance that still finds so many of the labelled pairs, the

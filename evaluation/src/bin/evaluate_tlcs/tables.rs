@@ -1,9 +1,9 @@
 //! Tables of the contenders: at the published thresholds and at those that find equally many, with
 //! intervals; times; what wrong pairs have in common.
 
-use crate::bootstrap::{self, Part, connected, numbered, parts};
+use crate::bootstrap::{self, Part, parts};
 use crate::candidates::Pair;
-use crate::contenders::{Contender, Similar, for_each};
+use crate::contenders::{Contender, for_each};
 use crate::inputs::{Input, table_of};
 use crate::measure::{number, share};
 use crate::sites::SHARES;
@@ -21,8 +21,8 @@ pub fn tables(inputs: &[Input], pages: &Input) {
         let groups = Groups::of(input);
         let mut first: Option<Vec<Part>> = None;
         for_each(input, &mut |contender| {
-            rows.push(row(input, &contender, name, |_| true));
-            let precision = groups.precision_at(input, &contender.all, DECIDING);
+            rows.push(row(input, &contender, &groups, name, |_| true));
+            let precision = groups.precision_at(input, &contender, DECIDING);
             if contender.name == "TLCS of all" {
                 first.clone_from(&precision);
             }
@@ -45,6 +45,7 @@ pub fn tables(inputs: &[Input], pages: &Input) {
     let name = format!("{} pages of sites", pages.corpus.texts.len());
     all(pages, &name, &mut |contender| of_pages.add(pages, contender));
 
+    rows.extend(of_paper("the paper's 430 million pages", ["0.95", "0.71", "0.82"]));
     println!("### All pairs: at the published thresholds, and at equal recall (Table 1)\n");
     table_of(&head("corpus"), &rows);
     println!("### Intervals: precision at a recall of {DECIDING}\n");
@@ -59,8 +60,19 @@ pub fn tables(inputs: &[Input], pages: &Input) {
     of_pages.print();
 }
 
-fn head(first: &str) -> [&str; 10] {
-    [first, "method", "at", "pairs", "precision", "recall", "precision at recall 0.7", "0.8", "0.9", "s"]
+fn head(first: &str) -> [&str; 11] {
+    let [published, equal] = ["precision", "precision at recall 0.7"];
+    [first, "method", "at", "pairs", "unjudged", published, "95 %", "recall", equal, "0.8", "0.9"]
+}
+
+/// What the paper has of three methods, on pages that it names.
+fn of_paper(pages: &str, precisions: [&str; 3]) -> Vec<Vec<String>> {
+    let methods = [("TLCS of candidates", "0.28 or 0.7"), ("simhash", "-"), ("cosine of words", "-")];
+    let of = |((method, at), precision): ((&str, &str), &str)| {
+        let cells = [pages, method, at, "-", "-", precision, "-", "-", "-", "-", "-"];
+        cells.map(str::to_owned).to_vec()
+    };
+    methods.into_iter().zip(precisions).map(of).collect()
 }
 
 /// The table of times: a corpus for each row.
@@ -68,10 +80,8 @@ fn of_times(times: &[(String, &str, Option<f64>)]) {
     const METHODS: [&str; 4] = ["TLCS of candidates", "simhash", "simhash, 384 bits", "cosine of words"];
     /// Of less the clock of the processor says nothing.
     const MEASURABLE: f64 = 0.01;
-    println!(
-        "### Processor seconds at the published thresholds, one thread (section 4: 118, 94 and 68 hours)\n"
-    );
-    let rows: Vec<Vec<String>> = times
+    println!("### Processor seconds at the published thresholds, one thread\n");
+    let mut rows: Vec<Vec<String>> = times
         .chunk_by(|a, b| a.0 == b.0)
         .map(|of_one| {
             let seconds = |name| of_one.iter().find(|time| time.1 == name).and_then(|time| time.2);
@@ -86,6 +96,8 @@ fn of_times(times: &[(String, &str, Option<f64>)]) {
             cells
         })
         .collect();
+    let paper = ["the paper's pages, hours", "118", "94", "-", "68", "1.3", "1.7"];
+    rows.push(paper.map(str::to_owned).to_vec());
     let head: Vec<&str> =
         ["corpus"].into_iter().chain(METHODS).chain(["TLCS / simhash", "TLCS / cosine"]).collect();
     table_of(&head, &rows);
@@ -99,31 +111,33 @@ struct Groups {
 
 impl Groups {
     fn of(input: &Input) -> Self {
-        let (of, count) = match &input.sites {
-            Some(places) => numbered(&places.iter().map(|place| place.template).collect::<Vec<_>>()),
-            None => connected(input.corpus.texts.len(), input.corpus.labelled.iter().copied()),
-        };
+        let (of, count) = input.groups();
         Self { of, count }
     }
 
     /// What each group adds to the precision at the greatest threshold with a recall; none where no
-    /// threshold has it.
-    fn precision_at(&self, input: &Input, all: &Similar, recall: f64) -> Option<Vec<Part>> {
-        let labelled = input.corpus.labelled.len() as f64;
-        let mut right = 0.0;
-        let mut end = 0;
-        for equal in all.chunk_by(|a, b| a.1 == b.1) {
-            end += equal.len();
-            right += equal.iter().filter(|pair| input.is_right(pair.0) == Some(true)).count() as f64;
-            if right >= recall * labelled {
-                let judged = all[..end]
-                    .iter()
-                    .filter_map(|&(pair, _)| Some((self.of[pair.0 as usize], input.is_right(pair)?)));
-                return Some(parts(self.count, judged));
-            }
-        }
-        None
+    /// threshold has it, or where the rule of labels alone decides.
+    fn precision_at(&self, input: &Input, contender: &Contender, recall: f64) -> Option<Vec<Part>> {
+        let least = recall * input.corpus.labelled.len() as f64;
+        let of_each: Vec<(Option<bool>, f64)> =
+            contender.all.iter().map(|&(pair, similarity)| (input.is_right(pair), similarity)).collect();
+        let end = reaching(least, &of_each)?;
+        let decided = of_each[end - 1].1;
+        (!is_by_the_rule(input, contender, decided))
+            .then(|| self.parts(input, contender.all[..end].iter().map(|of| of.0)))
     }
+
+    /// What each group adds to the precision of some pairs.
+    fn parts(&self, input: &Input, pairs: impl Iterator<Item = Pair>) -> Vec<Part> {
+        let judged = pairs.filter_map(|pair| Some((self.of[pair.0 as usize], input.is_right(pair)?)));
+        parts(self.count, judged)
+    }
+}
+
+/// Whether all pairs from this similarity on that have no label are unjudged, which makes every
+/// precision 1.
+fn is_by_the_rule(input: &Input, contender: &Contender, similarity: f64) -> bool {
+    input.labels.leave_out_alike() && contender.alike_from.is_some_and(|least| similarity >= least)
 }
 
 /// Tables of pages of sites alone.
@@ -136,16 +150,17 @@ struct OfPages {
 
 impl OfPages {
     fn add(&mut self, pages: &Input, contender: &Contender) {
+        let groups = Groups::of(pages);
         let places = pages.sites.as_ref().expect("pages of sites");
         let place = |page: u32| &places[page as usize];
         let is_one = |(a, b): Pair| place(a).site == place(b).site;
         for (rows, (kind, one)) in self.by_kind.iter_mut().zip([("one site", true), ("two sites", false)]) {
-            rows.push(row(pages, contender, kind, |pair| is_one(pair) == one));
+            rows.push(row(pages, contender, &groups, kind, |pair| is_one(pair) == one));
         }
         let of_share = SHARES.iter().map(|&share| {
             let kind = |pair: Pair| is_one(pair) && place(pair.0).share == share;
-            let cells = row(pages, contender, "", kind);
-            format!("{} / {}, {}", cells[4], cells[5], cells[7])
+            let cells = row(pages, contender, &groups, "", kind);
+            format!("{} / {}, {}", cells[5], cells[7], cells[9])
         });
         self.by_share.push(std::iter::once(contender.name.to_owned()).chain(of_share).collect());
 
@@ -165,7 +180,8 @@ impl OfPages {
 
     fn print(&self) {
         println!("### The same of pages of sites: pairs of one site and of two\n");
-        table_of(&head("pairs of"), &self.by_kind.concat());
+        let paper = of_paper("one site in the paper", ["0.91", "0.50", "0.63"]);
+        table_of(&head("pairs of"), &[self.by_kind.concat(), paper].concat());
         println!(
             "### Pairs of one site by the share of its template: precision / recall at the published threshold, precision at recall 0.8\n"
         );
@@ -188,42 +204,57 @@ impl OfPages {
 }
 
 /// A row of the table of a contender; only pairs of some kind count.
-fn row(input: &Input, contender: &Contender, name: &str, kind: impl Fn(Pair) -> bool) -> Vec<String> {
+fn row(
+    input: &Input,
+    contender: &Contender,
+    groups: &Groups,
+    name: &str,
+    kind: impl Fn(Pair) -> bool,
+) -> Vec<String> {
     let labelled = input.corpus.labelled.iter().filter(|&&pair| kind(pair)).count();
-    let judged: Vec<bool> = contender
-        .published
-        .iter()
-        .filter(|&&pair| kind(pair))
-        .filter_map(|&pair| input.is_right(pair))
-        .collect();
+    let published: Vec<Pair> = contender.published.iter().copied().filter(|&pair| kind(pair)).collect();
+    let judged: Vec<bool> = published.iter().filter_map(|&pair| input.is_right(pair)).collect();
     let right = judged.iter().filter(|&&right| right).count();
     let mut cells = vec![name.to_owned(), contender.name.to_owned(), contender.at.to_owned()];
-    cells.extend([
-        judged.len().to_string(),
-        number(share(right as f64, judged.len() as f64)),
-        number(share(right as f64, labelled as f64)),
-    ]);
+    cells.extend([judged.len().to_string(), (published.len() - judged.len()).to_string()]);
+    // The published threshold is the least similarity of what it finds, or less.
+    match is_by_the_rule(input, contender, contender.at.parse().unwrap_or(0.0)) {
+        true => cells.extend(["-", "-"].map(str::to_owned)),
+        false => {
+            cells.push(number(share(right as f64, judged.len() as f64)));
+            cells.push(bootstrap::cell(bootstrap::interval(&groups.parts(input, published.into_iter()))));
+        }
+    }
+    cells.push(number(share(right as f64, labelled as f64)));
     let of_kind: Vec<(Option<bool>, f64)> = contender
         .all
         .iter()
         .filter(|(pair, _)| kind(*pair))
         .map(|&(pair, similarity)| (input.is_right(pair), similarity))
         .collect();
-    cells.extend(RECALLS.map(|recall| number(precision_at(recall * labelled as f64, &of_kind))));
-    cells.push(contender.seconds.map_or("-".to_owned(), |seconds| format!("{seconds:.1}")));
+    cells.extend(RECALLS.map(|recall| {
+        let end = reaching(recall * labelled as f64, &of_kind);
+        let end = end.filter(|end| !is_by_the_rule(input, contender, of_kind[end - 1].1));
+        number(end.map_or(f64::NAN, |end| precision(&of_kind[..end])))
+    }));
     cells
 }
 
-/// The precision at the greatest threshold that finds so many right pairs; the most similar pairs
-/// come first.
-fn precision_at(least: f64, pairs: &[(Option<bool>, f64)]) -> f64 {
-    let (mut right, mut known) = (0.0, 0.0);
+/// How many pairs the greatest threshold that finds so many right ones has, the most similar pairs
+/// being first; none where no threshold finds them.
+fn reaching(least: f64, pairs: &[(Option<bool>, f64)]) -> Option<usize> {
+    let (mut right, mut end) = (0.0, 0);
     for equal in pairs.chunk_by(|a, b| a.1 == b.1) {
         right += equal.iter().filter(|pair| pair.0 == Some(true)).count() as f64;
-        known += equal.iter().filter(|pair| pair.0.is_some()).count() as f64;
+        end += equal.len();
         if right >= least {
-            return share(right, known);
+            return Some(end);
         }
     }
-    f64::NAN
+    None
+}
+
+fn precision(pairs: &[(Option<bool>, f64)]) -> f64 {
+    let known = pairs.iter().filter(|pair| pair.0.is_some()).count();
+    share(pairs.iter().filter(|pair| pair.0 == Some(true)).count() as f64, known as f64)
 }

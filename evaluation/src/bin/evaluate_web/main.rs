@@ -9,13 +9,12 @@
 //! (core/tests/common/sites).
 
 use neardup_evaluation::bootstrap;
-use neardup_evaluation::corpora;
+use neardup_evaluation::labels;
 use neardup_evaluation::log_plot;
 mod pages;
 use neardup_evaluation::plot;
 use neardup_evaluation::sites;
 use neardup_evaluation::small;
-use neardup_evaluation::unlabelled;
 mod techniques;
 mod templates;
 

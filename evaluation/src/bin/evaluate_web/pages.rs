@@ -1,6 +1,6 @@
 //! Pages with their sites and labels, and how much of what a technique finds is right.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 
 use neardup_core::joins::sketches::combination::{Combination, Safeguards};
@@ -8,19 +8,15 @@ use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::sketches::Sketches;
 
 use crate::bootstrap::{self, Part, connected, parts};
-use crate::{corpora, unlabelled};
+use crate::labels::{Labelled, Labels};
 
-/// Two pages, the lesser number first.
-pub type Pair = (u32, u32);
+pub use crate::labels::Pair;
 
 /// Pages, their sites, and which pairs are near duplicates.
-#[derive(Default)]
 pub struct Pages {
     pub html: Vec<String>,
     pub sites: Vec<Option<String>>,
-    pub labelled: HashSet<Pair>,
-    /// Pairs that are neither right nor wrong, where labels are not complete.
-    pub unknown: HashSet<Pair>,
+    pub labels: Labels,
     /// What is drawn for intervals: the group of each page, and how many there are.
     pub groups: (Vec<u32>, usize),
 }
@@ -28,20 +24,9 @@ pub struct Pages {
 impl Pages {
     /// The pages of a corpus; `site` says of an id what its site is.
     pub fn read(data: &Path, name: &str, site: impl Fn(&str) -> &'static str) -> Self {
-        let (mut pages, mut texts, mut rows) = (Self::default(), Vec::new(), HashMap::new());
-        for page in corpora::documents(data, name) {
-            let id = corpora::id(&page);
-            let html = page["html"].as_str().or(page["text"].as_str()).expect("a page");
-            pages.sites.push(Some(site(&id).to_owned()));
-            rows.insert(id, pages.html.len() as u32);
-            pages.html.push(html.to_owned());
-            texts.push(corpora::text(&page));
-        }
-        pages.labelled = corpora::labels(data, name, &rows);
-        let unlabelled = unlabelled::alike(&texts).into_iter();
-        pages.unknown = unlabelled.filter(|pair| !pages.labelled.contains(pair)).collect();
-        pages.groups = connected(pages.html.len(), pages.labelled.iter().copied());
-        pages
+        let Labelled { html, ids, labels, .. } = Labelled::read(data, name);
+        let groups = connected(html.len(), labels.right.iter().copied());
+        Self { html, sites: ids.iter().map(|id| Some(site(id).to_owned())).collect(), labels, groups }
     }
 
     pub fn same_site(&self, (a, b): Pair) -> bool {
@@ -60,27 +45,28 @@ impl Pages {
     /// How many known pairs of some kind were found, which share of them is right, and which share of
     /// the labelled ones of that kind was found.
     pub fn figures(&self, found: &[Pair], kind: impl Fn(Pair) -> bool) -> [String; 3] {
-        let labelled = self.labelled.iter().filter(|&&pair| kind(pair)).count();
-        let known = |pair: &&Pair| kind(**pair) && !self.unknown.contains(pair);
-        let found: Vec<_> = found.iter().filter(known).collect();
-        let right = found.iter().filter(|pair| self.labelled.contains(pair)).count();
-        [found.len().to_string(), share(right, found.len()), share(right, labelled)]
+        let labelled = self.labels.right.iter().filter(|&&pair| kind(pair)).count();
+        let known = found.iter().filter(|&&pair| kind(pair)).filter_map(|&pair| self.labels.is_right(pair));
+        let known: Vec<bool> = known.collect();
+        let right = known.iter().filter(|&&right| right).count();
+        [known.len().to_string(), share(right, known.len()), share(right, labelled)]
     }
 
     /// The table of all techniques: pairs of one site, of two, and all.
     pub fn table(&self, found: &[(&'static str, Vec<Pair>)]) {
         let [same, different] = [true, false]
-            .map(|same| self.labelled.iter().filter(|&&pair| self.same_site(pair) == same).count());
+            .map(|same| self.labels.right.iter().filter(|&&pair| self.same_site(pair) == same).count());
         println!("{} pages, {same} labelled pairs of one site and {different} of two.\n", self.html.len());
         println!(
-            "| technique | one site: pairs | precision | recall | two sites: pairs | precision | recall | all: pairs | precision | recall |"
+            "| technique | one site: pairs | precision | recall | two sites: pairs | precision | recall | all: pairs | precision | recall | unjudged |"
         );
-        println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
+        println!("|---|{}", "---:|".repeat(10));
         for (name, found) in found {
             let kinds = [Some(true), Some(false), None].map(|same| {
                 self.figures(found, |pair| same.is_none_or(|same| self.same_site(pair) == same)).join(" | ")
             });
-            println!("| {name} | {} |", kinds.join(" | "));
+            let unjudged = found.iter().filter(|&&pair| self.labels.is_right(pair).is_none()).count();
+            println!("| {name} | {} | {unjudged} |", kinds.join(" | "));
         }
         println!();
     }
@@ -93,12 +79,13 @@ impl Pages {
         println!("| technique | {} |\n|---|{}", columns.join(" | "), "---:|".repeat(columns.len()));
         let mut first: Option<[Vec<Part>; 2]> = None;
         for (name, found) in found {
-            let known = found.iter().filter(|pair| !self.unknown.contains(pair));
-            let precision =
-                parts(self.groups.1, known.map(|pair| (group(*pair), self.labelled.contains(pair))));
+            let known = found.iter().filter_map(|&pair| Some((group(pair), self.labels.is_right(pair)?)));
+            let precision = parts(self.groups.1, known);
             let found: HashSet<&Pair> = found.iter().collect();
-            let recall =
-                parts(self.groups.1, self.labelled.iter().map(|pair| (group(*pair), found.contains(pair))));
+            let recall = parts(
+                self.groups.1,
+                self.labels.right.iter().map(|pair| (group(*pair), found.contains(pair))),
+            );
             let both = [precision, recall];
             let cells = |n: usize| bootstrap::cells(&both[n], first.as_ref().map(|first| &first[n][..]));
             println!("| {name} | {} |", [cells(0), cells(1)].concat().join(" | "));

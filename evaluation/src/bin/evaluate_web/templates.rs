@@ -2,13 +2,14 @@
 //! what was done to the article; how many words the pairs differ in, and how many near duplicates a
 //! page has.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use neardup_core::text::html::html_text;
 use neardup_core::text::words::words;
 
 use crate::bootstrap::numbered;
+use crate::labels::Labels;
 use crate::pages::{Pages, Pair, share};
 use crate::sites::changes::Change;
 use crate::sites::{self, Page, SHARES};
@@ -24,12 +25,14 @@ pub fn print(data: &Path, count: usize, techniques: &[Named]) -> [(&'static str,
     let pages = Pages {
         html: made.iter().map(|page| page.html.clone()).collect(),
         sites: made.iter().map(|page| Some(format!("site{}", page.site))).collect(),
-        labelled: sites::truth(&made).into_iter().collect(),
-        unknown: HashSet::new(),
+        labels: Labels::complete(sites::truth(&made).into_iter().collect()),
         groups: numbered(&made.iter().map(|page| page.site).collect::<Vec<_>>()),
     };
     let found = crate::find(&pages, techniques);
     pages.table(&found);
+    println!("The paper, 1.6 billion pages: ");
+    println!("| technique | precision | pairs of one site |\n|---|---:|---:|");
+    println!("| shingling | 0.38 | over 0.9 |\n| simhash | 0.50 | 0.74 |\n| combined | 0.79 | - |\n");
     pages.intervals(&found);
     let main = &found[..MAIN];
     let by_share = by_template(&pages, &made, main);
@@ -133,7 +136,7 @@ fn differences(pages: &Pages, read: &[Vec<String>], found: &[(&'static str, Vec<
             let mut of = [Vec::new(), Vec::new()];
             for pair in pairs.iter().step_by(pairs.len().div_ceil(READ).max(1)) {
                 let differing = differing(&read[pair.0 as usize], &read[pair.1 as usize]);
-                of[usize::from(!pages.labelled.contains(pair))].push(differing);
+                of[usize::from(!pages.labels.right.contains(pair))].push(differing);
             }
             of.map(|mut of| {
                 of.sort_unstable();

@@ -25,8 +25,7 @@ use neardup_core::clusters::Clustering;
 use neardup_core::clusters::curve::{curve, thresholds};
 use neardup_core::clusters::edges::Edge;
 use neardup_core::clusters::grouping::Clusters;
-use neardup_core::clusters::samples::samples;
-use neardup_core::clusters::steps::{self, least_of, step_of};
+use neardup_core::clusters::samples::{self, least_of, samples, step_of};
 use neardup_core::clusters::strongest::links;
 use neardup_core::clusters::summary::summaries;
 use neardup_core::executor;
@@ -78,7 +77,7 @@ fn report(call: FunctionCall) -> Result<Datum> {
         _ => least_of(step_of(least)),
     };
     let points = curve(&mut joined.graph, &links, &thresholds(lowest), &executor)?;
-    let steps = curve(&mut joined.graph, &links, &steps::thresholds(lowest), &executor)?;
+    let steps = curve(&mut joined.graph, &links, &samples::thresholds(lowest), &executor)?;
 
     let documents = ReportDocuments::new(&request, &joined.vertices, asked.title.as_deref());
     let mut page = ReportPage::new(asked.link.clone());

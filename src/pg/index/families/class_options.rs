@@ -14,7 +14,6 @@ use neardup_core::features::normalization::Normalization;
 use neardup_core::features::origin::Origin;
 use neardup_core::search::ball::{measure_name, measure_number};
 use neardup_core::sketches::minhash::MOST_PERMUTATIONS;
-use neardup_core::sketches::wire::SketchSource;
 use neardup_core::verify::measure::Measure;
 
 /// The default of the least similarity that an index of sets serves.
@@ -118,7 +117,7 @@ macro_rules! option {
 }
 
 fn source() -> IndexOption {
-    use SketchSource::{Bits, Chars, Lexemes, Numbers, Tokens, Whitespace, Words};
+    use Origin::{Bits, Chars, Lexemes, Numbers, Tokens, Whitespace, Words};
     let sources = [Bits, Words, Chars, Whitespace, Tokens, Numbers, Lexemes];
     let names = sources.map(|source| (source.name(), source as i32)).to_vec();
     let values = NamedValues { shown: names.len(), names, usual: Words as i32 };

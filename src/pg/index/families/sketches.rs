@@ -20,11 +20,12 @@ use crate::pg::server::checks;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::error;
 use neardup_core::features::FeatureSpec;
+use neardup_core::features::origin::Origin;
 use neardup_core::sketches::balls::{MinhashBall, SimhashBall};
 use neardup_core::sketches::minhash::{self, check_permutations, least_agreeing};
 use neardup_core::sketches::pigeonhole::Bands;
 use neardup_core::sketches::simhash::{self, check_bits};
-use neardup_core::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader, SketchSource};
+use neardup_core::sketches::wire::{Minhash, MinhashHeader, Simhash, SimhashHeader};
 use neardup_core::text;
 
 /// An index of sketches.
@@ -67,8 +68,8 @@ impl ClassHeader {
     /// other. So an index of raw bits takes only raw bits.
     fn takes(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Simhash(one), Self::Simhash(other)) if one.source == SketchSource::Bits => {
-                one.bits == other.bits && other.source == SketchSource::Bits
+            (Self::Simhash(one), Self::Simhash(other)) if one.source == Origin::Bits => {
+                one.bits == other.bits && other.source == Origin::Bits
             }
             _ => self.is_like(other),
         }
@@ -139,7 +140,8 @@ impl SketchKeys {
     /// Returns the keys of an index, or None if its metapage contradicts itself.
     pub(super) fn from_meta(class: OperatorClass, meta: &Meta) -> Option<Self> {
         let Meta { hash_version, text_version, width, .. } = *meta;
-        let (source, empty, k) = (SketchSource::from_byte(meta.tokenizer)?, false, meta.k as u16);
+        let (source, empty, k) =
+            (Origin::of_sketch(|origin| origin as u8 == meta.tokenizer)?, false, meta.k as u16);
         let bands = Bands::new(width as u16, meta.bands.saturating_sub(1));
         let (header, size, payload) = if class == OperatorClass::Simhash {
             let header = SimhashHeader { hash_version, text_version, source, empty, k, bits: width as u16 };

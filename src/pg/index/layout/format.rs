@@ -156,9 +156,9 @@ bytes! {
         hash_version: u8,
         /// The version of the tokenizer and its tables.
         text_version: u8,
-        /// The source of the sketches; see `sketches::wire::SketchSource`. In an index of sets, the
-        /// origin of the sets; see `features::origin::Origin`. In an index of sets, runs or grams,
-        /// the upper half has the normalization form of the texts; see `families::cut`.
+        /// The origin of the sets or sketches; see `features::origin::Origin`. In an index of sets,
+        /// runs or grams, the upper half has the normalization form of the texts; see
+        /// `families::cut`.
         tokenizer: u8,
         /// The number of words of a shingle. In an index of runs, the number of tokens of a gram;
         /// in an index of grams, the number of characters of one.

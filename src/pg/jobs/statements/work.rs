@@ -1,5 +1,6 @@
 //! What the steps of a transaction of a refresh work with, and the names in their statements.
 
+use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum, Oid};
 
 use super::registry::JobEntry;
@@ -16,9 +17,11 @@ use crate::pg::query::as_user::INTERNAL;
 use crate::pg::query::citus::is_spread;
 use crate::pg::query::moment::Moment;
 use crate::pg::query::names::{equality, qualified_type};
+use crate::pg::request::example::literal;
 use crate::pg::request::form::KeptArguments;
 use crate::pg::request::{ClusteringArguments, Request};
 use crate::pg::server::activity::Activity;
+use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError};
 
 /// A transaction of a refresh.
@@ -57,6 +60,41 @@ impl RefreshWork<'_> {
     /// needs it.
     pub(crate) fn lists(&self) -> Result<&Table> {
         self.names.tables.lists.as_ref().ok_or_else(|| SqlError::parameter("this method has no lists"))
+    }
+
+    /// Replaces the error of a unique index of the job's tables by one on the relation. Other
+    /// errors stay as they are. Does not call the server.
+    ///
+    /// `neardup_watch` checks that an id is in one row of the relation, but a view or a table
+    /// without a unique index may repeat an id later. The unique indexes of the job's tables find
+    /// it then, and their error names only these tables.
+    pub(crate) fn explained(&self, error: SqlError) -> SqlError {
+        let SqlError::Server(data) = error else { return error };
+        // SAFETY: an error that was copied from the server; its detail is null or a C string.
+        let (code, detail) = unsafe {
+            let detail = (*data).detail;
+            ((*data).sqlerrcode, if detail.is_null() { String::new() } else { c_string(detail) })
+        };
+        if code != PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION as i32 {
+            return SqlError::Server(data);
+        }
+        let (column, shown) = (&self.names.id_column, &self.job.relation.shown);
+        let (what, rows) = match repeated(&detail) {
+            Some(id) => {
+                (format!("id {id}"), format!("SELECT * FROM {shown} WHERE {column} = {};", literal(id)))
+            }
+            None => (
+                "an id".to_owned(),
+                format!("SELECT {column}, count(*) FROM {shown} GROUP BY {column} HAVING count(*) > 1;"),
+            ),
+        };
+        SqlError::new(
+            PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION,
+            format!("{what} stands in more than one row of {shown}"),
+        )
+        .hint(format!(
+            "Every document needs an id of its own. Once each is in one row again, the next refresh goes on. The rows: {rows}"
+        ))
     }
 }
 
@@ -179,4 +217,24 @@ fn content(columns: &Columns<'_>) -> Result<String> {
             site.quoted()?
         ),
     })
+}
+
+/// Returns the id that the detail of the error of a unique index quotes, whatever its language: it
+/// has the form `… (id)=(7) …`.
+fn repeated(detail: &str) -> Option<&str> {
+    let (_, value) = detail.split_once("(id)=(")?;
+    Some(value.rsplit_once(')')?.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_id_is_what_the_detail_quotes() {
+        assert_eq!(repeated("Key (id)=(7) already exists."), Some("7"));
+        assert_eq!(repeated("Schlüssel »(id)=(a)=(b)« existiert bereits."), Some("a)=(b"));
+        assert_eq!(repeated("Key (left_id, right_id)=(1, 2) already exists."), None);
+        assert_eq!(repeated(""), None);
+    }
 }

@@ -7,19 +7,19 @@ use crate::executor::Executor;
 use crate::storage::log::Log;
 
 /// A row of a result as it is kept.
-pub(crate) trait FoundRow: Pod + Send {
+pub(crate) trait GroupedRow: Pod + Send {
     /// Adds `first` to the numbers of the left and the right row.
     fn shift(&mut self, first: [u32; 2]);
 }
 
 /// Rows that were found, in memory or in a temporary file.
 #[derive(Debug)]
-pub(crate) struct FoundRows<T> {
+pub(crate) struct GroupedRows<T> {
     rows: Log<T>,
     next: u64,
 }
 
-impl<T: FoundRow> FoundRows<T> {
+impl<T: GroupedRow> GroupedRows<T> {
     /// Gives rows that were kept.
     pub(crate) fn new(rows: Log<T>) -> Self {
         Self { rows, next: 0 }
