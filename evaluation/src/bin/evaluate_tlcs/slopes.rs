@@ -8,7 +8,7 @@ use neardup_core::verify::tlcs::{Found, Parameters};
 use crate::candidates::Pair;
 use crate::chart::{self, Chart};
 use crate::inputs::Input;
-use crate::measure::{Curves, compare, head, mean, means, number, passes, row, share};
+use crate::measure::{Curves, compare, head, mean, means, number, passes, passes_by_union, row, share};
 use crate::of_sets::{pair, sets};
 use crate::plot::table;
 
@@ -153,13 +153,15 @@ pub fn regions<'a>(inputs: impl Iterator<Item = &'a Input>) {
                 [&labelled, &others].map(|pairs| compare(&input.corpus, pairs, parameters))
             })
             .collect();
-        let passing = |found: &[Found]| found.iter().filter(|found| passes(found)).count();
+        let rates = |[labelled, others]: &[Vec<Found>; 2], passes: fn(&Found) -> bool| {
+            let passing = |found: &[Found]| found.iter().filter(|found| passes(found)).count() as f64;
+            let recall = share(passing(labelled), labelled.len() as f64);
+            let (right, wrong) = (weights[0] * passing(labelled), weights[1] * passing(others));
+            format!("{} / {}", number(share(right, right + wrong)), number(recall))
+        };
         let mut cells = vec![name.clone()];
-        for [labelled, others] in &found {
-            let recall = share(passing(labelled) as f64, labelled.len() as f64);
-            let (right, wrong) = (weights[0] * passing(labelled) as f64, weights[1] * passing(others) as f64);
-            cells.push(format!("{} / {}", number(share(right, right + wrong)), number(recall)));
-        }
+        cells.extend(found.iter().map(|found| rates(found, passes)));
+        cells.push(rates(&found[0], passes_by_union));
         rows.push(cells);
         for recall in [0.7, 0.9] {
             let least = (recall * labelled.len() as f64).ceil() as usize;
@@ -174,7 +176,8 @@ pub fn regions<'a>(inputs: impl Iterator<Item = &'a Input>) {
     }
     let names = variants.map(|(name, _)| name);
     println!("### Blocks, centre, length and iteration: precision / recall of candidates at 0.28 or 0.7\n");
-    table(&head("corpus", &names), &rows);
+    let columns: Vec<&str> = names.into_iter().chain(["of the union"]).collect();
+    table(&head("corpus", &columns), &rows);
     println!("### The same at equal recall of candidates: precision\n");
     let columns: Vec<&str> = std::iter::once("recall").chain(names).collect();
     table(&head("corpus", &columns), &equal);
