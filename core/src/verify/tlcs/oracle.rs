@@ -69,7 +69,9 @@ fn parts(left: &str, right: &str, right_first: bool, parameters: &Parameters) ->
             break;
         }
         a.drain(region);
-        matched.iter().rev().for_each(|&(_, n)| drop(b.remove(n as usize)));
+        for &(_, n) in matched.iter().rev() {
+            b.remove(n as usize);
+        }
     }
     parts
 }
