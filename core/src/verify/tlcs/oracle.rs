@@ -13,11 +13,11 @@ use crate::verify::region::Curve;
 use crate::verify::region::tests::stepwise;
 
 /// What is left of a text: characters that are one column wide, with their places in the text.
-type Rest = Vec<(usize, u32)>;
+type Remainder = Vec<(usize, u32)>;
 
 /// The characters of `text` in a window whose content is in `other`, too: all of them if there are
 /// no windows.
-fn kept(text: &Rest, other: &Rest, width: usize) -> Vec<usize> {
+fn kept(text: &Remainder, other: &Remainder, width: usize) -> Vec<usize> {
     if width == 0 || text.len().min(other.len()) < width {
         return (0..text.len()).collect();
     }
@@ -30,10 +30,10 @@ fn kept(text: &Rest, other: &Rest, width: usize) -> Vec<usize> {
 }
 
 /// The trustable region of A, if it touches the centre, and what is matched in it.
-fn region(a: &Rest, b: &Rest, parameters: &Parameters) -> Option<(Range<usize>, Vec<(u32, u32)>)> {
+fn region(a: &Remainder, b: &Remainder, parameters: &Parameters) -> Option<(Range<usize>, Vec<(u32, u32)>)> {
     let width = parameters.window as usize;
     let (of_a, of_b) = (kept(a, b, width), kept(b, a, width));
-    let sketch = |text: &Rest, kept: &[usize]| kept.iter().map(|&n| text[n].1).collect::<Vec<_>>();
+    let sketch = |text: &Remainder, kept: &[usize]| kept.iter().map(|&n| text[n].1).collect::<Vec<_>>();
     let (x, y) = (sketch(a, &of_a), sketch(b, &of_b));
     let mut matched: Vec<(u32, u32)> = alignment(&x, &y, &table(&x, &y))
         .into_iter()
@@ -51,7 +51,7 @@ fn region(a: &Rest, b: &Rest, parameters: &Parameters) -> Option<(Range<usize>, 
 
 /// The parts of both texts, in the order in which they are found.
 fn parts(left: &str, right: &str, right_first: bool, parameters: &Parameters) -> Vec<SharedPart> {
-    let read = |text: &str| text.chars().map(u32::from).enumerate().collect::<Rest>();
+    let read = |text: &str| text.chars().map(u32::from).enumerate().collect::<Remainder>();
     let swaps = left.len() > right.len() || (left.len() == right.len() && right_first);
     let (mut a, mut b) = if swaps { (read(right), read(left)) } else { (read(left), read(right)) };
     let mut parts = Vec::new();

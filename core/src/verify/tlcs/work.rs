@@ -114,9 +114,9 @@ impl Workspace {
     }
 }
 
-/// Takes a part, removes it from both texts and searches the rest, as long as further parts are long
-/// enough. Each region is trustable in what is left of the texts, and so touches the centre of what
-/// is left of A. A stays the shorter text: no part of it is shorter than what it matches in B.
+/// Takes a part, removes it from both texts and searches the rest, as long as further parts are
+/// long enough. Each region is trustable in what is left of the texts, and so touches the centre of
+/// what is left of A. A stays the shorter text: no region is shorter than what it matches in B.
 pub(super) fn search_again(
     work: &mut Workspace,
     parameters: &Parameters,
