@@ -14,6 +14,8 @@ use crate::verify::region::tests::stepwise;
 
 /// What is left of a text: characters that are one column wide, with their places in the text.
 type Remainder = Vec<(usize, u32)>;
+/// Which characters of A and B an alignment matches, in order.
+type MatchedPlaces = Vec<(u32, u32)>;
 
 /// The characters of `text` in a window whose content is in `other`, too: all of them if there are
 /// no windows.
@@ -30,12 +32,12 @@ fn kept(text: &Remainder, other: &Remainder, width: usize) -> Vec<usize> {
 }
 
 /// The trustable region of A, if it touches the centre, and what is matched in it.
-fn region(a: &Remainder, b: &Remainder, parameters: &Parameters) -> Option<(Range<usize>, Vec<(u32, u32)>)> {
+fn region(a: &Remainder, b: &Remainder, parameters: &Parameters) -> Option<(Range<usize>, MatchedPlaces)> {
     let width = parameters.window as usize;
     let (of_a, of_b) = (kept(a, b, width), kept(b, a, width));
     let sketch = |text: &Remainder, kept: &[usize]| kept.iter().map(|&n| text[n].1).collect::<Vec<_>>();
     let (x, y) = (sketch(a, &of_a), sketch(b, &of_b));
-    let mut matched: Vec<(u32, u32)> = alignment(&x, &y, &table(&x, &y))
+    let mut matched: MatchedPlaces = alignment(&x, &y, &table(&x, &y))
         .into_iter()
         .map(|(i, j)| (of_a[i] as u32, of_b[j] as u32))
         .collect();
