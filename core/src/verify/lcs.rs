@@ -206,7 +206,7 @@ fn check_steps(rows: &[u32], columns: &[u32], limit: usize) -> Result<()> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 /// Returns the resemblance: 2·|LCS| / (|A| + |B|), 0 to 1; 0 if both texts are empty.
 ///

@@ -127,7 +127,7 @@ impl Curve {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use proptest::prelude::*;
 
@@ -146,7 +146,7 @@ mod tests {
     }
 
     /// Follows the steps of docs/design/algorithms.md section 5 literally.
-    fn stepwise(curve: &Curve, slope: f64) -> Option<Range<usize>> {
+    pub(in crate::verify) fn stepwise(curve: &Curve, slope: f64) -> Option<Range<usize>> {
         let n = curve.length();
         let k = BLOCKS.min(n);
         let at = |block: usize| block * n / k;

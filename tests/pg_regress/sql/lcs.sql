@@ -33,6 +33,9 @@ FROM pages a JOIN pages b ON a.id < b.id ORDER BY 1, 2;
 SELECT round(tlcs_resemblance(x || y, y || x, centre => '{0,1}')::numeric, 1) AS once, round(tlcs_resemblance(x || y, y || x, min_part => 50)::numeric, 1) AS again,
     (SELECT count(*) FROM tlcs(x || y, y || x, min_part => 50)) AS parts
 FROM prose(1, 9) x, prose(2, 9) y;
+-- A frame is no moved passage, unless its place does not matter.
+SELECT tlcs_resemblance(a.page, b.page, min_part => 50) AS central, round(tlcs_resemblance(a.page, b.page, min_part => 50, centre => '{0,1}')::numeric, 1) AS anywhere
+FROM pages a, pages b WHERE a.id = 11 AND b.id = 12;
 SELECT tlcs_resemblance('', ''), tlcs_resemblance('a', ''), tlcs_resemblance('same  text', E'same\ntext') AS white_space, tlcs_containment('x', 'y'), tlcs_resemblance(NULL, 'a');
 SELECT tlcs_resemblance(page, page || 'x', first => 100) AS beginning, tlcs_resemblance(page, reverse(page), first => 0) AS reversed FROM pages WHERE id = 11;
 SELECT count(*) FROM tlcs('a', 'b');

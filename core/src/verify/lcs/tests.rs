@@ -5,7 +5,7 @@ use crate::tests::edited_texts::{edited, of_script};
 use proptest::prelude::*;
 
 /// Fills in the table cell by cell, as in the definition.
-fn table(a: &[u32], b: &[u32]) -> Vec<Vec<usize>> {
+pub(in crate::verify) fn table(a: &[u32], b: &[u32]) -> Vec<Vec<usize>> {
     let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
     for i in 0..a.len() {
         for j in 0..b.len() {
@@ -17,7 +17,7 @@ fn table(a: &[u32], b: &[u32]) -> Vec<Vec<usize>> {
 }
 
 /// Reads the alignment from the table by the rule.
-fn alignment(a: &[u32], b: &[u32], table: &[Vec<usize>]) -> Vec<(usize, usize)> {
+pub(in crate::verify) fn alignment(a: &[u32], b: &[u32], table: &[Vec<usize>]) -> Vec<(usize, usize)> {
     let (mut i, mut j) = (a.len(), b.len());
     let mut found = Vec::new();
     while i > 0 && j > 0 {

@@ -33,9 +33,9 @@ pub struct Parameters {
     pub centre: [f64; 2],
     /// The number of display columns at the start of each text that count; 0 for all.
     pub first: u64,
-    /// The least number of characters of a region, if further regions are searched in the
-    /// characters that earlier regions leave of the texts; 0 if only one region is searched. If
-    /// further regions are searched, no region has to touch the centre.
+    /// The least number of matched characters of a further region. Further regions are searched in
+    /// the characters that earlier regions leave of the texts, by the same rules; 0 if only one
+    /// region is searched.
     pub least_part: u32,
 }
 

@@ -65,8 +65,7 @@ impl Workspace {
             steps.filtered += 1;
             return Ok(None);
         }
-        let centre = if parameters.least_part > 0 { [0.0, 1.0] } else { parameters.centre };
-        let blocks = parameters.blocks as usize;
+        let (centre, blocks) = (parameters.centre, parameters.blocks as usize);
         let (a, a_text, b, b_text) = match swapped {
             true => (&filter.right, right, &filter.left, left),
             false => (&filter.left, left, &filter.right, right),
@@ -115,8 +114,9 @@ impl Workspace {
     }
 }
 
-/// Takes a part, removes it from both texts and searches the rest, as long as parts are long
-/// enough.
+/// Takes a part, removes it from both texts and searches the rest, as long as further parts are
+/// long enough. Each region is trustable in what is left of the texts, and so touches the centre of
+/// what is left of A. A stays the shorter text: no region is shorter than what it matches in B.
 pub(super) fn search_again(
     work: &mut Workspace,
     parameters: &Parameters,
@@ -130,7 +130,8 @@ pub(super) fn search_again(
     for (rest, text) in rest.iter_mut().zip(texts) {
         rest.take(text, width, |_| true)?;
     }
-    while part.length >= parameters.least_part as usize {
+    let least = parameters.least_part as usize;
+    loop {
         let [left, right] = &rest;
         found.take(part.length, left.span(part.left.clone()), right.span(part.right.clone()));
         let mut next = [WindowedText::default(), WindowedText::default()];
@@ -143,9 +144,9 @@ pub(super) fn search_again(
         if parameters.window > 0 && !left.is_empty() && !right.is_empty() {
             work.filter.set(left, stop)?;
         }
-        match work.part(parameters, left, right, parameters.least_part as usize, stop)? {
-            Some(next) => part = next,
-            None => break,
+        match work.part(parameters, left, right, least, stop)? {
+            Some(next) if next.length >= least => part = next,
+            _ => break,
         }
     }
     Ok(())

@@ -12,7 +12,7 @@ use crate::candidates::{Pair, candidates};
 use crate::corpora::Corpus;
 use crate::labels::{Labelled, Labels};
 use crate::plot;
-use crate::{sites, small};
+use crate::{moved, sites, small};
 
 const CORPORA: [&str; 6] =
     ["html_kafka_a", "html_readability_a", "en_bible_a", "zh_law_a", "planted_en_a", "planted_zh_a"];
@@ -64,6 +64,13 @@ impl Input {
             places.push(Place { site: page.site, template, share: page.share });
         }
         Self::of(corpus, Some(places))
+    }
+
+    /// Framed pages whose articles have their thirds moved.
+    pub fn of_moved(data: &Path) -> Self {
+        let (corpus, sites) = moved::thirds(data);
+        let place = |site| Place { site, template: site, share: 30 };
+        Self::of(corpus, Some(sites.into_iter().map(place).collect()))
     }
 
     fn of(corpus: Corpus, sites: Option<Vec<Place>>) -> Self {

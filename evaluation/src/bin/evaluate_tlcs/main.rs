@@ -12,6 +12,7 @@ mod defaults;
 mod inputs;
 use neardup_evaluation::labels;
 mod measure;
+mod moved;
 mod of_sets;
 use neardup_evaluation::pages;
 use neardup_evaluation::plot;
@@ -55,7 +56,7 @@ fn main() {
     step("slopes");
     save("tlcs_slope.svg", slopes::precision(&inputs));
     step("regions");
-    slopes::regions(&inputs);
+    slopes::regions(inputs.iter().chain([&Input::of_moved(&data)]));
     step("defaults");
     defaults::fingerprints(&inputs);
     defaults::dispersed(&inputs);

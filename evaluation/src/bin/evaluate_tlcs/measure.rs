@@ -48,6 +48,14 @@ pub fn passes(found: &Found) -> bool {
     THRESHOLDS.pass(found.shared, found.left, found.right)
 }
 
+/// The same if the resemblance is |LCS| / (|A| + |B| - |LCS|).
+pub fn passes_by_union(found: &Found) -> bool {
+    let &Found { shared, left, right, .. } = found;
+    let contained = Thresholds { resemblance: f64::INFINITY, ..THRESHOLDS };
+    shared as f64 >= THRESHOLDS.resemblance * (left + right - shared) as f64
+        || contained.pass(shared, left, right)
+}
+
 pub fn share(part: f64, whole: f64) -> f64 {
     if whole == 0.0 { f64::NAN } else { part / whole }
 }

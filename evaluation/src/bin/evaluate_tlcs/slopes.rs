@@ -8,7 +8,7 @@ use neardup_core::verify::tlcs::{Found, Parameters};
 use crate::candidates::Pair;
 use crate::chart::{self, Chart};
 use crate::inputs::Input;
-use crate::measure::{Curves, compare, head, mean, means, number, passes, row, share};
+use crate::measure::{Curves, compare, head, mean, means, number, passes, passes_by_union, row, share};
 use crate::of_sets::{pair, sets};
 use crate::plot::table;
 
@@ -124,7 +124,7 @@ fn at_recall(least: usize, labelled: &[Found], others: &[Found], weight: f64) ->
 
 /// The region's other parameters: precision and recall of the candidates at the default thresholds,
 /// and precision at equal recall.
-pub fn regions(inputs: &[Input]) {
+pub fn regions<'a>(inputs: impl Iterator<Item = &'a Input>) {
     let default = Parameters::default();
     let variants = [
         ("default", default),
@@ -136,6 +136,7 @@ pub fn regions(inputs: &[Input]) {
         ("all text", Parameters { first: 0, ..default }),
         ("min_part 50", Parameters { least_part: 50, ..default }),
         ("min_part 200", Parameters { least_part: 200, ..default }),
+        ("50, anywhere", Parameters { least_part: 50, centre: ANYWHERE, ..default }),
         ("LCS", Parameters { trustable: false, ..default }),
     ];
     let (mut rows, mut equal) = (Vec::new(), Vec::new());
@@ -152,13 +153,15 @@ pub fn regions(inputs: &[Input]) {
                 [&labelled, &others].map(|pairs| compare(&input.corpus, pairs, parameters))
             })
             .collect();
-        let passing = |found: &[Found]| found.iter().filter(|found| passes(found)).count();
+        let rates = |[labelled, others]: &[Vec<Found>; 2], passes: fn(&Found) -> bool| {
+            let passing = |found: &[Found]| found.iter().filter(|found| passes(found)).count() as f64;
+            let recall = share(passing(labelled), labelled.len() as f64);
+            let (right, wrong) = (weights[0] * passing(labelled), weights[1] * passing(others));
+            format!("{} / {}", number(share(right, right + wrong)), number(recall))
+        };
         let mut cells = vec![name.clone()];
-        for [labelled, others] in &found {
-            let recall = share(passing(labelled) as f64, labelled.len() as f64);
-            let (right, wrong) = (weights[0] * passing(labelled) as f64, weights[1] * passing(others) as f64);
-            cells.push(format!("{} / {}", number(share(right, right + wrong)), number(recall)));
-        }
+        cells.extend(found.iter().map(|found| rates(found, passes)));
+        cells.push(rates(&found[0], passes_by_union));
         rows.push(cells);
         for recall in [0.7, 0.9] {
             let least = (recall * labelled.len() as f64).ceil() as usize;
@@ -173,7 +176,8 @@ pub fn regions(inputs: &[Input]) {
     }
     let names = variants.map(|(name, _)| name);
     println!("### Blocks, centre, length and iteration: precision / recall of candidates at 0.28 or 0.7\n");
-    table(&head("corpus", &names), &rows);
+    let columns: Vec<&str> = names.into_iter().chain(["of the union"]).collect();
+    table(&head("corpus", &columns), &rows);
     println!("### The same at equal recall of candidates: precision\n");
     let columns: Vec<&str> = std::iter::once("recall").chain(names).collect();
     table(&head("corpus", &columns), &equal);
