@@ -3,7 +3,7 @@
 //!
 //! Small groups are held, and each is the work of one thread; the threads work on many of them at
 //! a time. A large group is read and joined by all threads together, like a table without groups
-//! ([`each`]). So nothing is compared across groups, and a method's memory is that of its largest
+//! (`each.rs`). So nothing is compared across groups, and a method's memory is that of its largest
 //! group.
 
 mod accounts;
