@@ -9,8 +9,8 @@
 //! triggers see all changes under the [`definition`](statements::definition) of the relation.
 //! [`refresh`] carries out the plan of `crate::jobs`, one step after the other, in only one session
 //! at a time ([`session_lock`](crate::pg::procedure::session_lock)). An id in several rows is an
-//! error of its own (`statements/work.rs`). The parts that SQL cannot do (pairs, clusters, stored [`lists`]
-//! of rows) are Rust code, whose rows a statement stores
+//! error of its own (`statements/work.rs`). The parts that SQL cannot do (pairs, clusters, stored
+//! [`lists`] of rows) are Rust code, whose rows a statement stores
 //! ([`supplied_rows`](crate::pg::procedure::rows)).
 //!
 //! Work on users' tables runs as the owner of the watched relation; work on the registry runs as
