@@ -310,7 +310,7 @@ for my $name (@ARGV) {
     local $/;
     $text{$name} = <$in>;
 }
-for my $name (glob 'sql/*.sql') {
+for my $name (glob('sql/*.sql'), grep { !m{^sql/upgrades/} } glob('sql/*/*.sql')) {
     open my $in, '<', $name or die "$name: $!\n";
     while (<$in>) { $own{lc $1} = 1 if /^\s*CREATE (?:FUNCTION|PROCEDURE) (\w+)/ }
 }

@@ -65,7 +65,7 @@ const DOORS: &[Door] = &[
     Door {
         call: "Query {",
         files: &[
-            "functions/near_runs.rs",
+            "functions/near/near_runs.rs",
             "functions/report/documents.rs",
             "functions/suggest/labels.rs",
             "functions/suggest/pairs.rs",

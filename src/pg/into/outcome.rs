@@ -8,9 +8,9 @@ use super::statements::{result as statements, stars};
 use super::tables::own;
 use super::work::CallWork;
 use crate::into::step::WorkingTable;
-use crate::pg::functions::clusters::{MemberRows, warn_of_chains};
-use crate::pg::functions::near_duplicates::RunningJoin;
-use crate::pg::functions::passages;
+use crate::pg::functions::clusters::near_duplicate_clusters::{MemberRows, warn_of_chains};
+use crate::pg::functions::pairs::near_duplicates::RunningJoin;
+use crate::pg::functions::passages::partial_duplicates;
 use crate::pg::procedure::definition::{TableDefinition, Type};
 use crate::pg::procedure::form::{IndexForm, TableForm};
 use crate::pg::procedure::rows::{Supplied, supplying};
@@ -180,7 +180,7 @@ pub(super) fn join_here(work: &mut CallWork) -> Result<()> {
     let passages = work.call.arguments.others.passages;
     let mut supply = |_: FunctionCall, store: &mut RowStore| {
         if passages {
-            store.put_all(passages::RunningSearch::new(&PassageRequest::of_kept(join, id)?)?)
+            store.put_all(partial_duplicates::RunningSearch::new(&PassageRequest::of_kept(join, id)?)?)
         } else {
             store.put_all(RunningJoin::new(&Request::of_kept(join, id)?)?)
         }

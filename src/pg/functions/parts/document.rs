@@ -5,7 +5,7 @@ use pgrx::pg_sys::Datum;
 
 use super::ranks::ranks;
 use super::{EXAMPLE, method};
-use crate::pg::functions::sketches::document_of;
+use crate::pg::functions::sketches::minhash_simhash::document_of;
 use crate::pg::query::decode::ColumnContent;
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};

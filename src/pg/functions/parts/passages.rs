@@ -5,7 +5,7 @@
 //! the spans in characters as four int4, and the similarity as float8.
 
 use super::{KnownMethod, method};
-use crate::pg::functions::passages::passage_rows;
+use crate::pg::functions::passages::partial_duplicates::passage_rows;
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::compute;

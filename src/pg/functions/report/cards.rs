@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::arguments::ReportArguments;
 use super::documents::{Digest, ReportDocuments, with_room};
-use crate::pg::functions::clusters::{Chains, is_chain};
+use crate::pg::functions::clusters::near_duplicate_clusters::{Chains, is_chain};
 use crate::pg::server::error::Result;
 use neardup_core::clusters::grouping::{Cluster, Clusters, Homes};
 use neardup_core::clusters::strongest::Link;

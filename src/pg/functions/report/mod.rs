@@ -11,7 +11,7 @@ use pgrx::pg_sys::{self, Datum};
 use self::arguments::{ReportArguments, as_called};
 use self::cards::Cards;
 use self::documents::{ReportDocuments, with_room};
-use super::clusters::{Chains, Joining, grouped_rows, how, is_chain};
+use super::clusters::near_duplicate_clusters::{Chains, Joining, grouped_rows, how, is_chain};
 use crate::pg::request::Request;
 use crate::pg::request::form::DUPLICATES_REPORT;
 use crate::pg::server::call::{FunctionCall, sql_functions};

@@ -6,7 +6,7 @@ use pgrx::pg_sys::{self, Oid};
 
 use super::measure::{MeasuredCall, MeasuredSample};
 use crate::into::estimate::{CallEstimate, NodeWork, StepNodes, estimate};
-use crate::pg::functions::sampled_method::plan;
+use crate::pg::functions::pairs::sampled_method::plan;
 use crate::pg::into::arguments::{CallArguments, JoinArguments};
 use crate::pg::into::place::TablePlace;
 use crate::pg::into::statements::join::JoinStatements;

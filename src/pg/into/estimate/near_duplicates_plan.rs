@@ -8,7 +8,7 @@ use pgrx::pg_sys::Datum;
 
 use super::by_node::{ByNode, by_node};
 use crate::into::estimate::NodeWork;
-use crate::pg::functions::sampled_method::{Planned, plan};
+use crate::pg::functions::pairs::sampled_method::{Planned, plan};
 use crate::pg::read::sample::CallSample;
 use crate::pg::request::example::{Example, such_as};
 use crate::pg::request::form::{Argument, NEAR_DUPLICATES_PLAN, Named};

@@ -9,7 +9,7 @@
 
 use super::definitions::moved;
 use crate::into::step::{LoggedStage, WorkingTable};
-use crate::pg::functions::clusters::Chains;
+use crate::pg::functions::clusters::near_duplicate_clusters::Chains;
 use crate::pg::into::work::CallWork;
 use crate::pg::procedure::statement::on;
 use crate::pg::procedure::table::Table;

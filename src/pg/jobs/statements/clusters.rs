@@ -5,7 +5,7 @@ use pgrx::PgSqlErrorCode;
 
 use super::work::{Names, RefreshWork};
 use crate::jobs::step::ClusterUpdate;
-use crate::pg::functions::clusters::{MemberRows, grouped_rows, warn_of_chains};
+use crate::pg::functions::clusters::near_duplicate_clusters::{MemberRows, grouped_rows, warn_of_chains};
 use crate::pg::jobs::hints::anew;
 use crate::pg::jobs::tables::MEMBER_COLUMNS;
 use crate::pg::procedure::rows::supplying;

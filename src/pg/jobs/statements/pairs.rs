@@ -9,7 +9,7 @@ use super::rows;
 use super::work::{Names, RefreshWork};
 use crate::jobs::state::{BatchPairs, Removed};
 use crate::jobs::step::{JoinSelection, RowSelection};
-use crate::pg::functions::near_duplicates::RunningJoin;
+use crate::pg::functions::pairs::near_duplicates::RunningJoin;
 use crate::pg::jobs::lists::neighbours::neighbours;
 use crate::pg::jobs::lists::stored::{COLUMNS as LIST_COLUMNS, unless_damaged};
 use crate::pg::jobs::lists::writer::ListWriter;

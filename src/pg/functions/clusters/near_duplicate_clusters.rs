@@ -1,0 +1,292 @@
+//! `near_duplicate_clusters`: groups the pairs of a join into clusters
+//! (docs/reference/functions.md).
+
+use std::time::Instant;
+
+use pgrx::pg_sys::panic::ErrorReport;
+use pgrx::pg_sys::{self, Datum};
+use pgrx::{PgLogLevel, PgSqlErrorCode};
+
+use crate::pg::functions::pairs::near_duplicates::{RunningJoin, too_many_pairs};
+use crate::pg::functions::pairs::near_duplicates_stats::{StoredAccount, tell_weak};
+use crate::pg::query::ids::{OrderedIds, RowIds};
+use crate::pg::query::relation::Relation;
+use crate::pg::read::documents::Finished;
+use crate::pg::read::pairs::PairGraph;
+use crate::pg::request::example::{Example, named};
+use crate::pg::request::form::{Argument, NEAR_DUPLICATE_CLUSTERS, Named};
+use crate::pg::request::{ClusteringArguments, Request};
+use crate::pg::server::call::{FunctionCall, sql_functions};
+use crate::pg::server::error::Result;
+use crate::pg::server::executor::BackendExecutor;
+use crate::pg::server::set_returning::{self, Row, RowSource, float};
+use crate::pg::server::settings;
+use crate::pg::server::temp_file::ServerFiles;
+use neardup_core::clusters::edges::{Edge, Edges};
+use neardup_core::clusters::graph::{EqualRows, Graph};
+use neardup_core::clusters::grouping::{Cluster, Clusters};
+use neardup_core::clusters::needed::{Needed, Purpose};
+use neardup_core::clusters::{Clustering, LARGEST_COUNTED};
+use neardup_core::executor::Executor as _;
+use neardup_core::methods::Grouping;
+use neardup_core::methods::account::milliseconds;
+
+sql_functions! {
+    /// `near_duplicate_clusters(docs, threshold, …)`
+    neardup_near_duplicate_clusters: answer;
+}
+
+fn answer(call: FunctionCall) -> Result<Datum> {
+    set_returning::answer(call, || {
+        let given = NEAR_DUPLICATE_CLUSTERS.bind(call);
+        let request = Request::new(given)?;
+        let how = how(given, &request.example)?;
+        if let Some(grouping) = how.grouping(&request) {
+            let (vertices, clusters) = grouped_rows(&request, grouping)?;
+            return Ok(MemberRows::<5>::new(vertices, clusters));
+        }
+        let files = ServerFiles::in_current_context();
+        let joining = Joining::new(&request)?;
+        // Perhaps-similar sets and weakest links depend on all pairs.
+        let all = how.clustering == Clustering::PerhapsSimilar || how.largest.is_some();
+        let mut joined = match all {
+            true => joining.all(&files)?,
+            false => joining.needed(&files, Purpose::Clusters(LARGEST_COUNTED), |vertex| vertex)?,
+        };
+        let executor = joined.executor;
+        let clusters = Clusters::new(&mut joined.graph, how.clustering, how.largest, &executor)?;
+        if how.clustering == Clustering::Connected {
+            warn_of_chains(&clusters);
+        }
+        Ok(MemberRows::new(joined.vertices, clusters))
+    })
+}
+
+/// Returns how to group the pairs of a call into clusters.
+pub(crate) fn how(given: Named<'_>, example: &Example) -> Result<ClusteringArguments> {
+    let clustering = given.text(Argument::Clustering)?;
+    ClusteringArguments::new(clustering.as_deref(), given.get(Argument::MaxClusterSize), example)
+}
+
+impl ClusteringArguments {
+    /// Returns the method's own grouping if the call asks for perhaps-similar sets and the method
+    /// can make them itself. Returns `None` if the clusters are made from pairs.
+    pub(crate) fn grouping<'a>(&self, request: &'a Request) -> Option<&'a dyn Grouping> {
+        // That of a method is of all rows.
+        let is_whole = self.clustering == Clustering::PerhapsSimilar && !request.left.is_limited();
+        request.method.grouping().filter(|_| is_whole)
+    }
+}
+
+/// Makes the perhaps-similar sets of a request, which must have only one table, by the method
+/// itself, without a join. Vertices are rows in the order of their ids.
+pub(crate) fn grouped_rows(request: &Request, grouping: &dyn Grouping) -> Result<(OrderedIds, Clusters)> {
+    let weight = match grouping.weight() {
+        None => None,
+        Some(name) => {
+            let relation = Relation::open(request.left.oid)?;
+            Some(format!("d.{}", named(&relation, name, "weight", &request.example)?.quoted()?))
+        }
+    };
+    let mut reading = request.reading();
+    reading.weigh_by(weight);
+    let (mut sets, finished, mut account) = reading.prepare(|reading| grouping.sets(reading))?;
+    let Finished { left: ids, mut progress, executor, .. } = finished;
+    tell_weak(request.name, &account, &request.of_words);
+    let began = Instant::now();
+    let made = loop {
+        if let Some(most) = request.max_pairs.filter(|&most| sets.pairs() > most) {
+            break Err(too_many_pairs(request, most));
+        }
+        match sets.advance(&executor) {
+            Err(error) => break Err(error.into()),
+            Ok(false) => break Ok(()),
+            Ok(true) => progress
+                .report(|| format!("comparing, {:.0} %, {} pairs", 100.0 * sets.progress(), sets.pairs())),
+        }
+    };
+    account.counts = sets.counts();
+    account.pairs = sets.pairs();
+    account.peak_memory = account.peak_memory.max((sets.bytes() + ids.bytes()) as u64);
+    account.phases[2] = milliseconds(began);
+    drop(StoredAccount::from_account(account));
+    made?;
+    Ok((OrderedIds::new(ids, &executor)?, sets.clusters(&executor)?))
+}
+
+/// A join whose documents are read and whose pairs are not found yet.
+pub(crate) struct Joining {
+    run: RunningJoin,
+    /// The rows.
+    pub vertices: OrderedIds,
+    /// The vertex of each row.
+    vertex: Vec<u32>,
+    equal: EqualRows,
+}
+
+impl Joining {
+    /// Reads the documents.
+    pub(crate) fn new(request: &Request) -> Result<Self> {
+        let mut run = RunningJoin::new(request)?;
+        let executor = run.finished.executor;
+        let ids = std::mem::replace(&mut run.finished.left, RowIds::new(pg_sys::INT8OID));
+        let vertices = OrderedIds::new(ids, &executor)?;
+        let vertex = vertices.places()?;
+        let mut equal = EqualRows::new(vertices.len())?;
+        for (rows, similarity) in run.equal_rows() {
+            executor.check_interrupts()?;
+            equal.push(rows.iter().map(|&row| vertex[row as usize]), similarity)?;
+        }
+        Ok(Self { run, vertices, vertex, equal })
+    }
+
+    /// Returns the executor that provides the threads.
+    pub(crate) fn executor(&self) -> BackendExecutor {
+        self.run.finished.executor
+    }
+
+    /// Finds the pairs on which the rows to keep or the clusters depend, if the method can find
+    /// them alone; otherwise all pairs. `rank` is the rank of each vertex.
+    pub(crate) fn needed<'f>(
+        mut self,
+        files: &'f ServerFiles,
+        purpose: Purpose,
+        rank: impl Fn(u32) -> u32,
+    ) -> Result<PairGraph<'f>> {
+        let vertex = &self.vertex;
+        self.run.narrow(|sets, members| {
+            let rank = |row: u32| rank(vertex[row as usize]);
+            Ok(Box::new(Needed::new(sets, members, rank, purpose, Box::new(*files))?))
+        })?;
+        self.all(files)
+    }
+
+    /// Finds the pairs.
+    pub(crate) fn all(self, files: &ServerFiles) -> Result<PairGraph<'_>> {
+        let Self { mut run, vertices, vertex, equal } = self;
+        let executor = run.finished.executor;
+        let mut edges = Edges::new(files, settings::memory() / 4);
+        while let Some(pair) = run.next_of_groups()? {
+            let [left, right] = [pair.left, pair.right].map(|row| equal.first(vertex[row as usize]));
+            edges.push(Edge::new(left, right, pair.similarity))?;
+        }
+        let graph = Graph { vertices: vertices.len(), edges, equal };
+        Ok(PairGraph { vertices, graph, executor })
+    }
+}
+
+/// The members of clusters as rows, of which `N` columns are wanted: cluster, id, whether the
+/// member is the representative, cluster size, similarity to the representative, threshold.
+pub(crate) struct MemberRows<const N: usize> {
+    vertices: OrderedIds,
+    /// The clusters at each threshold.
+    levels: Vec<(Option<f64>, Clusters)>,
+    level: usize,
+    cluster: usize,
+    member: usize,
+}
+
+impl<const N: usize> MemberRows<N> {
+    /// Lists all members of all clusters.
+    pub(crate) fn new(vertices: OrderedIds, clusters: Clusters) -> Self {
+        Self::at_levels(vertices, vec![(None, clusters)])
+    }
+
+    /// Lists all members of all clusters at some thresholds.
+    pub(crate) fn at_levels(vertices: OrderedIds, levels: Vec<(Option<f64>, Clusters)>) -> Self {
+        Self { vertices, levels, level: 0, cluster: 0, member: 0 }
+    }
+}
+
+impl<const N: usize> RowSource<N> for MemberRows<N> {
+    fn columns(&self) -> [&'static str; N] {
+        let names = ["cluster_id", "id", "representative", "size", "similarity", "threshold"];
+        std::array::from_fn(|column| names[column])
+    }
+
+    fn next(&mut self) -> Result<Option<Row<N>>> {
+        let (threshold, clusters) = loop {
+            let Some((threshold, clusters)) = self.levels.get(self.level) else { return Ok(None) };
+            if self.cluster < clusters.len() {
+                break (threshold, clusters);
+            }
+            (self.level, self.cluster) = (self.level + 1, 0);
+        };
+        let cluster = clusters.get(self.cluster);
+        let (vertex, similarity) = (cluster.members[self.member], cluster.similarity[self.member]);
+        let row = [
+            self.vertices.at(cluster.id),
+            self.vertices.at(vertex),
+            Some(Datum::from(vertex == cluster.representative)),
+            Some(Datum::from(cluster.members.len())),
+            float(similarity).filter(|_| !similarity.is_nan()),
+            threshold.and_then(float),
+        ];
+        self.member += 1;
+        if self.member == cluster.members.len() {
+            (self.cluster, self.member) = (self.cluster + 1, 0);
+        }
+        Ok(Some(std::array::from_fn(|column| row[column])))
+    }
+}
+
+/// How many clusters there are, how many of them are chains, and the size of the largest chain. A
+/// chain is a large cluster in which most rows form no pair with the representative.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Chains {
+    /// The number of clusters.
+    pub clusters: usize,
+    /// The number of clusters that are chains.
+    pub chains: usize,
+    /// The number of rows in the largest chain.
+    pub largest: usize,
+}
+
+impl Chains {
+    /// A cluster with at least this many rows counts as large. A reader can check smaller clusters
+    /// by eye.
+    pub(crate) const LARGE: usize = 100;
+
+    /// Counts the chains among clusters.
+    fn from_clusters(clusters: &Clusters) -> Self {
+        let chains = clusters.iter().filter(is_chain);
+        let none = Self { clusters: clusters.len(), chains: 0, largest: 0 };
+        chains.fold(none, |of, cluster| Self {
+            chains: of.chains + 1,
+            largest: of.largest.max(cluster.members.len()),
+            ..of
+        })
+    }
+
+    /// Warns the caller if there are chains.
+    pub(crate) fn warn(self) {
+        let Self { clusters, chains, largest } = self;
+        if chains == 0 {
+            return;
+        }
+        let (which, their) = match (chains, clusters) {
+            (1, 1) => (format!("the only cluster, of {largest} rows, holds"), "its"),
+            (1, _) => (format!("1 of {clusters} clusters, of {largest} rows, holds"), "its"),
+            _ => (format!("{chains} of {clusters} clusters, of up to {largest} rows, hold"), "their"),
+        };
+        let message = format!(
+            "{which} together by chains: most of {their} rows are no near duplicates of the representative"
+        );
+        let hint = "clustering => 'star' gives clusters around representatives, max_cluster_size breaks large ones at their weakest links, and cluster_links shows these.";
+        ErrorReport::new(PgSqlErrorCode::ERRCODE_WARNING, message, "neardup")
+            .set_hint(hint)
+            .report(PgLogLevel::WARNING);
+    }
+}
+
+/// Reports whether most rows of a large cluster form no pair with its representative.
+pub(crate) fn is_chain(cluster: &Cluster<'_>) -> bool {
+    let apart = cluster.similarity.iter().filter(|similarity| similarity.is_nan()).count();
+    cluster.members.len() >= Chains::LARGE && apart > cluster.members.len() / 2
+}
+
+/// Warns the caller if large clusters are chains: most of their rows form no pair with the
+/// representative.
+pub(crate) fn warn_of_chains(clusters: &Clusters) {
+    Chains::from_clusters(clusters).warn();
+}

@@ -1,0 +1,206 @@
+//! Passages that documents share: `partial_duplicates`, `partial_duplicates_between` and
+//! `shared_passages` (docs/reference/functions.md, *Passages*).
+
+use std::time::Instant;
+
+use pgrx::PgSqlErrorCode;
+use pgrx::pg_sys::Datum;
+
+use crate::pg::functions::pairs::near_duplicates_stats::{StoredAccount, tell_weak};
+use crate::pg::functions::texts::spans::range;
+use crate::pg::read::documents::{Finished, ServerReading};
+use crate::pg::request::example::Example;
+use crate::pg::request::form::{self, FunctionForm};
+use crate::pg::request::{HtmlPages, PassageArguments, PassageRequest, RawArguments, such_as, wanted};
+use crate::pg::server::call::{FunctionCall, sql_functions};
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::executor::compute;
+use crate::pg::server::set_returning::{self, Row, RowSource, Rows, float};
+use neardup_core::features::tokens::{Document, Page};
+use neardup_core::memory;
+use neardup_core::methods::account::milliseconds;
+use neardup_core::methods::passages;
+use neardup_core::passages::in_groups::FoundPassages;
+use neardup_core::passages::{Capped, Passage, between_documents};
+
+sql_functions! {
+    /// `partial_duplicates(docs, threshold, …)`
+    neardup_partial_duplicates: |call| answer(call, form::PARTIAL_DUPLICATES);
+
+    /// `partial_duplicates_between(left, right, threshold, …)`
+    neardup_partial_duplicates_between: |call| answer(call, form::PARTIAL_DUPLICATES_BETWEEN);
+}
+
+/// The default of `max_passages` for a call whose passages the server stores before it uses them.
+const DEFAULT_MAX_PASSAGES: u64 = 100_000_000;
+
+fn answer(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
+    set_returning::answer(call, || {
+        let mut request = PassageRequest::new(form.bind(call))?;
+        if set_returning::wants_all(call)? {
+            request.max_passages.get_or_insert(DEFAULT_MAX_PASSAGES);
+        }
+        RunningSearch::new(&request)
+    })
+}
+
+/// A running search that returns its passages.
+pub(crate) struct RunningSearch {
+    name: &'static str,
+    finished: Finished,
+    search: FoundPassages,
+    batch: std::vec::IntoIter<Passage>,
+    max_passages: Option<u64>,
+    example: Example,
+    kept: StoredAccount,
+}
+
+impl RunningSearch {
+    /// Reads the documents and joins their sentences.
+    pub(crate) fn new(request: &PassageRequest) -> Result<Self> {
+        let PassageRequest { name, left, right, id_type, parameters, .. } = request;
+        let reading = ServerReading::open(name, left, right.as_ref(), *id_type);
+        let (search, finished, account) = reading.prepare(|reading| {
+            reading.most_pairs = request.max_passages;
+            passages::search(parameters, reading)
+        })?;
+        tell_capped(request, search.capped());
+        tell_weak(request.name, &account, &request.of_words);
+        Ok(Self {
+            name: request.name,
+            finished,
+            search,
+            batch: Vec::new().into_iter(),
+            max_passages: request.max_passages,
+            example: request.example.clone(),
+            kept: StoredAccount::from_account(account),
+        })
+    }
+
+    fn next_passage(&mut self) -> Result<Option<Passage>> {
+        let account = &mut self.kept.account;
+        loop {
+            if let Some(passage) = self.batch.next() {
+                account.pairs += 1;
+                let given = account.pairs;
+                return match self.max_passages.filter(|&most| given > most) {
+                    Some(most) => Err(self.too_many(most)),
+                    None => Ok(Some(passage)),
+                };
+            }
+            let began = Instant::now();
+            let batch = self.search.next_batch(&self.finished.executor)?;
+            account.phases[2] += milliseconds(began);
+            account.peak_memory = account.peak_memory.max(self.search.bytes() as u64);
+            let (share, given) = (self.search.progress(), account.pairs);
+            self.finished.progress.report(|| format!("matching, {:.0} %, {given} passages", 100.0 * share));
+            match batch {
+                Some(batch) => self.batch = batch.into_iter(),
+                None => return Ok(None),
+            }
+        }
+    }
+
+    fn too_many(&self, most: u64) -> SqlError {
+        SqlError::new(
+            PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+            format!("{} has more than max_passages = {most} passages to give", self.name),
+        )
+        .hint(format!(
+            "Raise min_sentences, the threshold or max_passages, or take passages as they are found: SELECT {} LIMIT 10;",
+            self.example
+        ))
+    }
+}
+
+/// Tells the caller if some sentences have so many similar sentences that passages may be missing.
+fn tell_capped(request: &PassageRequest, capped: Capped) {
+    if capped.sentences == 0 {
+        return;
+    }
+    let Capped { sentences, occurrences, equal_only } = capped;
+    let most = request.parameters.most_similar;
+    let only = if equal_only { ", and only over those that are equal" } else { "" };
+    pgrx::notice!(
+        "{}: sentences that more than max_similar = {most} are similar to: {sentences}, {occurrences} times in \
+         documents; they count only where a passage comes to them{only}; see near_duplicates_stats()",
+        request.name
+    );
+}
+
+/// Returns passages of two texts as rows.
+pub(in crate::pg::functions) fn passage_rows(passages: Vec<Passage>) -> impl RowSource<6> {
+    Rows(
+        ["left_sentence", "right_sentence", "sentences", "left_span", "right_span", "similarity"],
+        passages.into_iter().map(|passage| columns(&passage)),
+    )
+}
+
+/// Returns the values of the columns after the two ids.
+fn columns(passage: &Passage) -> Result<Row<6>> {
+    // Sentences are numbered from 1, like the rows of the SQL function `sentences`.
+    let [left, right] =
+        [passage.left_sentence, passage.right_sentence].map(|n| Some(Datum::from(n as i32 + 1)));
+    Ok([
+        left,
+        right,
+        Some(Datum::from(passage.sentences as i32)),
+        Some(range(&passage.left_span)?),
+        Some(range(&passage.right_span)?),
+        float(passage.similarity),
+    ])
+}
+
+impl RowSource<8> for RunningSearch {
+    fn columns(&self) -> [&'static str; 8] {
+        [
+            "left_id",
+            "right_id",
+            "left_sentence",
+            "right_sentence",
+            "sentences",
+            "left_span",
+            "right_span",
+            "similarity",
+        ]
+    }
+
+    fn next(&mut self) -> Result<Option<Row<8>>> {
+        let Some(passage) = self.next_passage()? else { return Ok(None) };
+        let [left, right] = self.finished.ids(passage.left_row, passage.right_row).map(Some);
+        let [a, b, c, d, e, f] = columns(&passage)?;
+        Ok(Some([left, right, a, b, c, d, e, f]))
+    }
+}
+
+sql_functions! {
+    /// `shared_passages(a, b, threshold, options, features, min_sentences, extend, shingle,
+    /// tokenizer)`: returns the passages that two texts share.
+    neardup_shared_passages, within Arguments: |call| {
+        set_returning::answer(call, || {
+            let mut example = Example::new("shared_passages", ["…".to_owned(), "…".to_owned()]);
+            let given = RawArguments::new(form::SHARED_PASSAGES.bind(call))?;
+            let PassageArguments { parameters, pages } = wanted(given, &mut example)?;
+            if let Some(HtmlPages { url: Some(_) }) = pages {
+                let message = "url names a column, and shared_passages reads no relation";
+                let hint = "The text of a page that has a URL is html_text(page, url).";
+                return Err(SqlError::parameter(message).hint(format!("{hint} {}", such_as(&example))));
+            }
+            let mut found = Vec::new();
+            if let Some(texts) = call.two_texts()? {
+                let bytes = texts.iter().map(|text| text.len()).sum();
+                found = compute(bytes, |stop| {
+                    let document = |text: &str| {
+                        let text = memory::copied(text, "comparing two texts")?;
+                        Ok(match pages {
+                            Some(_) => Document::Page(Page { html: text, url: None }),
+                            None => Document::Text(text),
+                        })
+                    };
+                    between_documents([document(&texts[0])?, document(&texts[1])?], &parameters, stop)
+                })?;
+            }
+            Ok(passage_rows(found))
+        })
+    };
+}

@@ -1,0 +1,242 @@
+//! What a whole table says again, and what two texts share, word for word: `repeated_runs`,
+//! `cut_repeats`, `shared_runs` (docs/reference/functions.md, *Repeated runs*).
+
+use std::time::Instant;
+
+use pgrx::PgMemoryContexts;
+use pgrx::pg_sys::Datum;
+
+use crate::pg::functions::pairs::near_duplicates_stats::StoredAccount;
+use crate::pg::functions::texts::spans::range;
+use crate::pg::read::documents::{Finished, ServerReading};
+use crate::pg::request::example::Example;
+use crate::pg::request::form::{self, Argument, FunctionForm};
+use crate::pg::request::{RunsRequest, plain_tokenizer, such_as};
+use crate::pg::server::call::{FunctionCall, sql_functions};
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::executor::{BackendExecutor, compute};
+use crate::pg::server::set_returning::{self, Row, RowSource};
+use crate::pg::server::values;
+use neardup_core::error::Result as CoreResult;
+use neardup_core::executor::Stop;
+use neardup_core::features::Tokenizer;
+use neardup_core::features::runs::places::token_places;
+use neardup_core::features::runs::tokens::read_tokens;
+use neardup_core::features::tokens::{Document, Scratch};
+use neardup_core::memory;
+use neardup_core::methods::account::{Account, milliseconds};
+use neardup_core::methods::reading::Reading;
+use neardup_core::methods::repeats;
+use neardup_core::repeats::cut::{CutText, CutTexts};
+use neardup_core::repeats::located::LocatedRuns;
+use neardup_core::text::html;
+use neardup_core::text::spans::Span;
+use neardup_core::verify::shared_runs::SharedRuns;
+
+sql_functions! {
+    /// `repeated_runs(docs, min_length, …)`
+    neardup_repeated_runs: |call| runs(call, form::REPEATED_RUNS);
+
+    /// `cut_repeats(docs, min_length, …)`
+    neardup_cut_repeats: |call| cut(call, form::CUT_REPEATS);
+}
+
+fn runs(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
+    set_returning::answer(call, || {
+        let request = RunsRequest::new(form.bind(call))?;
+        let (runs, finished, account) =
+            read(&request, |reading| repeats::runs(&request.parameters, reading))?;
+        let context = PgMemoryContexts::new("neardup: ranges");
+        Ok(RepeatedRunRows { runs, context, finished, account: StoredAccount::from_account(account) })
+    })
+}
+
+fn cut(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
+    set_returning::answer(call, || {
+        let request = RunsRequest::new(form.bind(call))?;
+        let work = |reading: &mut Reading<'_>| repeats::cut(&request.parameters, request.cutting, reading);
+        let (texts, finished, account) = read(&request, work)?;
+        let context = PgMemoryContexts::new("neardup: cut text");
+        let (batch, account) = (Vec::new().into_iter(), StoredAccount::from_account(account));
+        Ok(CutTextRows { texts, batch, context, finished, account })
+    })
+}
+
+/// Reads the documents, and searches for repeated runs.
+fn read<T>(
+    request: &RunsRequest,
+    work: impl FnOnce(&mut Reading<'_>) -> CoreResult<T>,
+) -> Result<(T, Finished, Account)> {
+    let mut reading = ServerReading::open(request.name, &request.source, None, request.id_type);
+    reading.weigh_by(request.weight.clone());
+    let prepared = reading.prepare(work)?;
+    let alone = prepared.2.unsigned;
+    if alone.count > 0 {
+        pgrx::notice!(
+            "{}: {} of {} documents are NULL in the column of within: each of them is compared with itself only; see \
+             near_duplicates_stats()",
+            request.name,
+            alone.count,
+            alone.of
+        );
+    }
+    Ok(prepared)
+}
+
+/// Repeated runs as rows.
+struct RepeatedRunRows {
+    runs: LocatedRuns,
+    /// The memory of the ranges that were returned last.
+    context: PgMemoryContexts,
+    finished: Finished,
+    account: StoredAccount,
+}
+
+impl RowSource<6> for RepeatedRunRows {
+    fn columns(&self) -> [&'static str; 6] {
+        ["id", "span", "tokens", "of_id", "of_span", "documents"]
+    }
+
+    fn next(&mut self) -> Result<Option<Row<6>>> {
+        let Some(run) = self.runs.next(&self.finished.executor)? else { return Ok(None) };
+        let account = &mut self.account.account;
+        account.pairs += 1;
+        let [id, of_id] = self.finished.ids(run.row, run.of_row);
+        // The server has copied the ranges before.
+        // SAFETY: nothing else is in this context.
+        unsafe { self.context.reset() };
+        // SAFETY: the closure only makes ranges.
+        let [span, of_span] = unsafe {
+            self.context.switch_to(|_| Ok::<_, SqlError>([range(&run.span)?, range(&run.of_span)?]))?
+        };
+        let (tokens, documents) = (Datum::from(run.tokens as i32), Datum::from(i64::from(run.documents)));
+        Ok(Some([id, span, tokens, of_id, of_span, documents].map(Some)))
+    }
+}
+
+/// Texts without their repeated runs as rows.
+struct CutTextRows {
+    texts: CutTexts,
+    batch: std::vec::IntoIter<CutText>,
+    /// The memory of the text that was returned last.
+    context: PgMemoryContexts,
+    finished: Finished,
+    account: StoredAccount,
+}
+
+impl RowSource<4> for CutTextRows {
+    fn columns(&self) -> [&'static str; 4] {
+        ["id", "body", "cut_characters", "cut_tokens"]
+    }
+
+    fn next(&mut self) -> Result<Option<Row<4>>> {
+        loop {
+            if let Some(cut) = self.batch.next() {
+                self.account.account.pairs += 1;
+                let [id, _] = self.finished.ids(cut.row, cut.row);
+                // The server has copied the text before.
+                // SAFETY: nothing else is in this context.
+                unsafe { self.context.reset() };
+                let body = cut.body.as_deref();
+                // SAFETY: the closure only makes a text.
+                let body = unsafe { self.context.switch_to(|_| body.map(values::text).transpose())? };
+                // A text of the server has fewer than 2^31 characters.
+                let [characters, tokens] =
+                    [cut.characters, cut.tokens].map(|count| Some(Datum::from(count as i32)));
+                return Ok(Some([Some(id), body, characters, tokens]));
+            }
+            let began = Instant::now();
+            let batch = self.texts.next_batch(&self.finished.executor)?;
+            self.account.account.phases[2] += milliseconds(began);
+            let share = self.texts.progress();
+            self.finished.progress.report(|| format!("cutting, {:.0} %", 100.0 * share));
+            match batch {
+                Some(batch) => self.batch = batch.into_iter(),
+                None => return Ok(None),
+            }
+        }
+    }
+}
+
+sql_functions! {
+    /// `shared_runs(a, b, min_run, tokenizer)`: returns the runs that two texts share.
+    neardup_shared_runs, within Arguments: |call| {
+        set_returning::answer(call, || {
+            let mut example = Example::new("shared_runs", ["…".to_owned(), "…".to_owned()]);
+            example.threshold = Some(12.0);
+            let given = form::SHARED_RUNS.bind(call);
+            let least: i32 = given.get(Argument::MinRun).unwrap_or(12);
+            let least = usize::try_from(least).ok().filter(|&least| least > 0).ok_or_else(|| {
+                let message = format!("min_run must be a whole number of at least 1, not {least}");
+                SqlError::parameter(message).hint(such_as(&example))
+            })?;
+            let tokenizer = given.text(Argument::Tokenizer)?;
+            let (tokenizer, _) = plain_tokenizer(tokenizer.as_deref(), &example)?;
+            let mut found = None;
+            if let Some(texts) = call.two_texts()? {
+                let bytes = texts.iter().map(|text| text.len()).sum();
+                let locate = |stop: &Stop| Located::new([&texts[0], &texts[1]], tokenizer, least, stop);
+                found = Some(compute(bytes, locate)?);
+            }
+            Ok(OfTwo { found, context: PgMemoryContexts::new("neardup: ranges") })
+        })
+    };
+}
+
+/// The shared runs of two texts.
+struct Located {
+    runs: SharedRuns,
+    /// The places of the tokens of both texts.
+    places: [Vec<Span>; 2],
+}
+
+impl Located {
+    fn new(texts: [&str; 2], tokenizer: Tokenizer, least: usize, stop: &Stop) -> CoreResult<Self> {
+        let (mut places, mut hashes) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
+        let mut scratch = Scratch::default();
+        for (n, text) in texts.into_iter().enumerate() {
+            let mut own = String::new();
+            let mut of_texts = tokenizer;
+            if tokenizer == Tokenizer::Html {
+                html::read_text(text, None, &mut own, stop)?;
+                of_texts = Tokenizer::Words;
+            } else {
+                own = memory::copied(text, "comparing runs of tokens")?;
+            }
+            token_places(&own, of_texts, stop, &mut places[n])?;
+            read_tokens(&Document::Text(own), of_texts, &mut scratch, &mut hashes[n], stop)?;
+        }
+        Ok(Self { runs: SharedRuns::new(hashes, least, stop)?, places })
+    }
+}
+
+/// The shared runs of two texts as rows.
+struct OfTwo {
+    /// `None` if a text is NULL.
+    found: Option<Located>,
+    /// The memory of the ranges that were returned last.
+    context: PgMemoryContexts,
+}
+
+impl RowSource<3> for OfTwo {
+    fn columns(&self) -> [&'static str; 3] {
+        ["left_span", "right_span", "tokens"]
+    }
+
+    fn next(&mut self) -> Result<Option<Row<3>>> {
+        let Some(Located { runs, places }) = &mut self.found else { return Ok(None) };
+        let Some(run) = runs.next(&BackendExecutor::single())? else { return Ok(None) };
+        let span = |n: usize, first: u32| {
+            let places: &[Span] = &places[n];
+            range(&(places[first as usize].chars.start..places[(first + run.tokens - 1) as usize].chars.end))
+        };
+        // The server has copied the ranges before.
+        // SAFETY: nothing else is in this context.
+        unsafe { self.context.reset() };
+        // SAFETY: the closure only makes ranges.
+        let [left, right] = unsafe {
+            self.context.switch_to(|_| Ok::<_, SqlError>([span(0, run.left)?, span(1, run.right)?]))?
+        };
+        Ok(Some([left, right, Datum::from(run.tokens as i32)].map(Some)))
+    }
+}
