@@ -26,6 +26,14 @@ pub struct PackedText<B = Vec<u8>> {
     pub packing: Packing,
 }
 
+impl PackedText {
+    /// Returns a copy.
+    pub(crate) fn copied(&self) -> Result<Self> {
+        let bytes = memory::collect(self.bytes.iter().copied(), "copying a text")?;
+        Ok(Self { bytes, len: self.len, packing: self.packing })
+    }
+}
+
 impl<B: AsRef<[u8]>> PackedText<B> {
     /// Writes the text to `text`, replacing its content. Fails with [`Error::Damaged`] if the
     /// stored bytes are invalid, or with [`Error::NotText`] if the unpacked bytes are not UTF-8.

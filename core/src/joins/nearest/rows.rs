@@ -212,6 +212,7 @@ impl NearestInGroups {
 
     fn advance(&mut self, executor: &dyn Executor) -> Result<bool> {
         let Some(batch) = self.rows.next_batch(executor)? else { return Ok(false) };
+        memory::attempt(DOING, || self.batch.try_reserve(batch.len()))?;
         self.batch.extend(batch.into_iter().map(|LoggedRow { row, nearest, rank, similarity, .. }| {
             NearestRow { row, nearest, similarity, rank }
         }));

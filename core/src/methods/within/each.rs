@@ -124,7 +124,7 @@ impl Waiting {
             }
             Ok(())
         })?;
-        let found: Vec<_> = units.into_iter().flat_map(|unit| unit.found).collect();
+        let found = units.into_iter().flat_map(|unit| unit.found);
         for (group, found) in groups.iter().zip(found) {
             match found {
                 FoundInGroup::Nothing => {

@@ -97,7 +97,10 @@ impl Documents for GroupDocuments<'_> {
     fn fetch(&mut self, documents: &mut Vec<(u32, SourceDocument)>) -> Result<usize> {
         if !std::mem::replace(&mut self.given, true) {
             let held = &self.held.documents[self.side as usize];
-            memory::append(documents, held.iter().cloned(), "reading a group")?;
+            memory::reserve(documents, held.len(), "reading a group")?;
+            for (row, document) in held {
+                documents.push((*row, document.copied()?));
+            }
             return Ok(held.iter().map(|(_, document)| document.bytes()).sum());
         }
         match &mut self.rest {
