@@ -31,7 +31,12 @@ objcopy --strip-unneeded --add-gnu-debuglink="$made/neardup.so.debug" "$target/l
 version=$(sed -n '/^version = "\(.*\)"/ { s//\1/p; q }' Cargo.toml)
 sed "s/@CARGO_VERSION@/$version/" neardup.control >"$made/neardup.control"
 # In the order of the declarations, which is that of what uses what.
-grep -rhoP '^extension_sql_file!\("(\.\./)*\K[^"]+' src | xargs cat >"$made/neardup--$version.sql"
+mapfile -t declarations < <(perl -0777 -ne 'print "$1\n" while m{^extension_sql_file!\(\s*"(?:\.\./)*([^"]+)"}gm' src/pg/mod.rs)
+if [[ ${#declarations[@]} -ne $(find sql -name '*.sql' ! -path 'sql/upgrades/*' | wc -l) ]]; then
+    echo 'src/pg/mod.rs does not name every file of sql' >&2
+    exit 1
+fi
+cat "${declarations[@]}" >"$made/neardup--$version.sql"
 # What leads there from every version before, when there is one: RELEASING.md.
 find sql -path 'sql/upgrades/neardup--*--*.sql' -exec cp -t "$made" {} +
 rm -rf "${target:?}/$feature"
