@@ -5,15 +5,20 @@ SET search_path = within_test, public;
 
 CREATE TYPE kind AS ENUM ('b', 'a', 'c');
 CREATE DOMAIN tenant AS numeric CHECK (value >= 0);
-CREATE COLLATION no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 CREATE TABLE docs (
-    id int PRIMARY KEY, body text, n int, small smallint, amount tenant, name text COLLATE no_case, plain text, k kind, day date, flag bool, u uuid, of text
+    id int PRIMARY KEY, body text, n int, small smallint, amount tenant, name text COLLATE "POSIX", plain text, k kind, day date, flag bool, u uuid, of text
 );
+-- Equal names are written in different ways where the server has a collation for that.
+DO $$ BEGIN
+    CREATE COLLATION no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+    ALTER TABLE docs ALTER name TYPE text COLLATE no_case;
+EXCEPTION WHEN feature_not_supported THEN NULL;
+END $$;
 -- Copies with changes, some equal, some empty, one group much greater than the others, and rows without a group.
 INSERT INTO docs SELECT i,
     CASE WHEN i % 41 = 0 THEN '' WHEN i % 43 = 0 THEN NULL ELSE
         'The harbour of port Ellis was closed on day ' || i % 11 || '. The crane moved to quay ' || i % 3 || ' before noon, and the north pier stayed open for boats' || CASE WHEN i % 5 = 0 THEN ' ' || i ELSE '' END || '.' END,
-    g, g, CASE WHEN i % 2 = 0 THEN g::numeric(10, 2) ELSE g END, CASE WHEN i % 2 = 0 THEN 'TENANT ' ELSE 'tenant ' END || g, 't' || g,
+    g, g, CASE WHEN i % 2 = 0 THEN g::numeric(10, 2) ELSE g END, CASE WHEN i % 2 = 0 AND EXISTS (SELECT FROM pg_collation WHERE collname = 'no_case') THEN 'TENANT ' ELSE 'tenant ' END || g, 't' || g,
     (ARRAY['a', 'b', 'c']::kind[])[1 + g % 3], '2026-01-01'::date + g, g % 2 = 0, lpad(g::text, 32, '0')::uuid, (ARRAY['x', 'y', NULL])[1 + i % 3]
 FROM (SELECT i, CASE WHEN i % 17 = 0 THEN NULL WHEN i % 3 = 0 THEN 4 ELSE i % 29 END AS g FROM generate_series(1, 320) i) x;
 
