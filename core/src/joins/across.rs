@@ -1,7 +1,7 @@
 //! Leaves out the pairs of rows of one source. The rows of a record are divided by their sources
 //! first, so what is a pair is decided once for all rows of a record that are of one source.
 
-use super::pairs::{Pairs, RecordPairs};
+use super::pairs::{PairedRecords, Pairs, RecordPairs};
 use super::{Counts, RecordJoin, RecordPair};
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
@@ -18,7 +18,8 @@ impl Pairs {
     /// (`u32::MAX`). `numbers` has the number of each row; the rows of the right table follow those
     /// of the left one.
     pub(crate) fn across(self, numbers: &[u32], executor: &dyn Executor) -> Result<Self> {
-        let RecordPairs { join, left, right, equal, similarities } = self.into_records();
+        let RecordPairs { join, records } = self.into_records();
+        let PairedRecords { left, right, equal, similarities } = records;
         let mut sides = [Some(left), right].map(|members| (members, DividedRecords::default()));
         executor::each(executor, &mut sides, |(members, parts), stop| match members {
             Some(members) => {

@@ -3,7 +3,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::pairs::{Pairs, RecordPairs};
+use super::grouped_rows::GroupedRows;
+use super::pairs::{PairedRecords, Pairs, RecordPairs};
 use super::{Counts, RecordJoin, RecordPair};
 use crate::error::{Error, Result};
 use crate::executor::Executor;
@@ -26,25 +27,16 @@ struct LoggedPair {
 /// What is found in a group that is small enough to be held.
 #[derive(Debug)]
 pub(crate) struct GroupFound {
-    records: GroupRecords,
+    records: PairedRecords,
     pairs: Vec<RecordPair>,
     counts: Counts,
-}
-
-/// The records of a group: the rows of each, and those whose rows form pairs with each other.
-#[derive(Debug)]
-struct GroupRecords {
-    left: Members,
-    right: Option<Members>,
-    equal: Vec<u32>,
-    similarities: Vec<f64>,
 }
 
 impl GroupFound {
     /// Joins the records of a group. Returns `None` if there are too many pairs to hold.
     pub(crate) fn new(pairs: Pairs, executor: &dyn Executor) -> Result<Option<Self>> {
         const MOST: usize = 1 << 14;
-        let RecordPairs { mut join, left, right, equal, similarities } = pairs.into_records();
+        let RecordPairs { mut join, records } = pairs.into_records();
         let mut found = Vec::new();
         while let Some(batch) = join.next_batch(executor)? {
             if found.len() + batch.len() > MOST {
@@ -52,7 +44,6 @@ impl GroupFound {
             }
             memory::extend(&mut found, &batch, DOING)?;
         }
-        let records = GroupRecords { left, right, equal, similarities };
         Ok(Some(Self { records, pairs: found, counts: join.counts() }))
     }
 }
@@ -109,8 +100,7 @@ impl GroupedPairs {
         resources: Resources<'_>,
         report: &mut dyn FnMut(f64),
     ) -> Result<()> {
-        let RecordPairs { mut join, left, right, equal, similarities } = pairs.into_records();
-        let records = GroupRecords { left, right, equal, similarities };
+        let RecordPairs { mut join, records } = pairs.into_records();
         let from = self.add_records(&records, offsets)?;
         drop(records);
         while most.is_none_or(|most| self.least_pairs() <= most)
@@ -123,8 +113,8 @@ impl GroupedPairs {
         Ok(())
     }
 
-    fn add_records(&mut self, records: &GroupRecords, offsets: [u32; 2]) -> Result<[u32; 2]> {
-        let GroupRecords { left, right, equal, similarities } = records;
+    fn add_records(&mut self, records: &PairedRecords, offsets: [u32; 2]) -> Result<[u32; 2]> {
+        let PairedRecords { left, right, equal, similarities } = records;
         let before = [Some(&self.left), self.right.as_ref()].map(|side| side.map_or(0, Members::len));
         if u32::try_from(before[0] + left.len()).is_err() {
             return Err(Error::TooMany { what: "different documents", limit: u32::MAX.into() });
@@ -166,7 +156,7 @@ impl GroupedPairs {
         if let Some(right) = &mut right {
             right.shift(left_rows);
         }
-        let join = LoggedJoin { pairs, next: 0, counts };
+        let join = LoggedJoin { pairs: GroupedRows::new(pairs), counts };
         Pairs::of_records(Box::new(join), left, right, equal).with_similarities(similarities)
     }
 
@@ -183,26 +173,17 @@ impl GroupedPairs {
 /// The pairs of a join that was done before.
 #[derive(Debug)]
 struct LoggedJoin {
-    pairs: Log<LoggedPair>,
-    next: u64,
+    pairs: GroupedRows<LoggedPair>,
     counts: Counts,
 }
 
 impl RecordJoin for LoggedJoin {
     fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
-        const BATCH: u64 = 1 << 14;
-        executor.check_interrupts()?;
-        let count = (self.pairs.len() - self.next).min(BATCH);
-        if count == 0 {
-            return Ok(None);
-        }
-        let mut logged = Vec::new();
-        self.pairs.append(self.next, count as usize, &mut logged)?;
-        self.next += count;
-        let pairs = logged.iter().map(|pair| RecordPair {
-            left: pair.left,
-            right: pair.right,
-            similarity: pair.similarity,
+        let Some(logged) = self.pairs.next_batch(executor)? else { return Ok(None) };
+        let pairs = logged.into_iter().map(|LoggedPair { left, right, similarity }| RecordPair {
+            left,
+            right,
+            similarity,
         });
         memory::collect(pairs, DOING).map(Some)
     }
@@ -212,7 +193,7 @@ impl RecordJoin for LoggedJoin {
     }
 
     fn progress(&self) -> f64 {
-        if self.pairs.len() == 0 { 1.0 } else { self.next as f64 / self.pairs.len() as f64 }
+        self.pairs.progress()
     }
 
     fn bytes(&self) -> usize {

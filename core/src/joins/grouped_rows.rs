@@ -1,4 +1,4 @@
-//! The rows of a result that were found in all groups of rows, other than pairs of records.
+//! The rows of a result, or the pairs of records, that were found in all groups of rows.
 
 use bytemuck::Pod;
 
@@ -19,7 +19,7 @@ pub(crate) struct GroupedRows<T> {
     next: u64,
 }
 
-impl<T: GroupedRow> GroupedRows<T> {
+impl<T: Pod> GroupedRows<T> {
     /// Gives rows that were kept.
     pub(crate) fn new(rows: Log<T>) -> Self {
         Self { rows, next: 0 }

@@ -61,6 +61,12 @@ pub(super) fn equal_records(
 #[derive(Debug)]
 pub(crate) struct RecordPairs {
     pub(crate) join: Box<dyn RecordJoin>,
+    pub(crate) records: PairedRecords,
+}
+
+/// The records of a join, and which of them have rows that form pairs with each other.
+#[derive(Debug)]
+pub(crate) struct PairedRecords {
     pub(crate) left: Members,
     /// The rows of the right table, if there are two tables.
     pub(crate) right: Option<Members>,
@@ -152,7 +158,7 @@ impl Pairs {
     /// Gives up what the pairs are made of, before any of them was taken.
     pub(crate) fn into_records(self) -> RecordPairs {
         let Self { join, left, right, equal, similarities, .. } = self;
-        RecordPairs { join, left, right, equal, similarities }
+        RecordPairs { join, records: PairedRecords { left, right, equal, similarities } }
     }
 
     /// Says how similar the rows of the records in `equal` are to each other, in this order.

@@ -22,7 +22,7 @@ impl<'a> GroupedTables<'a> {
     pub(super) fn open(sources: [Option<&'a DocumentSource>; 2]) -> Result<Self> {
         let mut all = Self::default();
         for source in sources.into_iter().flatten() {
-            let Some(equality) = source.group() else { continue };
+            let Some(equality) = source.group else { continue };
             all.0.push(GroupedTable::open(source, equality)?);
         }
         Ok(all)

@@ -69,7 +69,7 @@ pub(crate) struct DocumentSource {
     pub site_equality: Option<ValueOrder>,
     /// The type and the collation of the values that are equal for rows of one group, if rows come
     /// in groups.
-    pub(super) group: Option<ValueOrder>,
+    pub group: Option<ValueOrder>,
     /// How the sources of rows are told apart, if only rows of different sources are compared.
     pub(super) across: Option<AcrossColumn>,
     /// The kind of documents.
@@ -324,11 +324,6 @@ impl DocumentSource {
     /// Reports whether only rows of one group, or of different sources, are compared.
     pub(crate) fn is_limited(&self) -> bool {
         self.group.is_some() || self.across.is_some()
-    }
-
-    /// Returns the type and the collation of the values that are equal for rows of one group.
-    pub(crate) fn group(&self) -> Option<ValueOrder> {
-        self.group
     }
 
     /// Reports whether a column of sites is read.

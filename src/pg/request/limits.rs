@@ -92,7 +92,7 @@ fn with_order(column: &UserColumn) -> Result<()> {
 
 /// Refuses two tables whose groups are of different types or collations.
 pub(super) fn alike_groups(left: &DocumentSource, right: Option<&DocumentSource>) -> Result<()> {
-    let Some((one, other)) = left.group().zip(right.and_then(DocumentSource::group)) else { return Ok(()) };
+    let Some((one, other)) = left.group.zip(right.and_then(|right| right.group)) else { return Ok(()) };
     if one == other {
         return Ok(());
     }
