@@ -1,4 +1,4 @@
-"""Deduplicates texts by another program: dedup.py PROGRAM FILE.tsv LIMIT FOLDER OUT.
+"""Deduplicates texts by another program, or by the command of neardup: dedup.py PROGRAM[/METHOD] FILE.tsv LIMIT FOLDER OUT.
 
 FILE.tsv has id, tab, text, of which LIMIT lines are read. Each program does what its manual shows, at 0.8 by runs of five
 words where it has such parameters, in one process on one core as far as it lets itself be told; what each does is said
@@ -60,6 +60,16 @@ def datasketch(texts, folder):
 
     index = MinHashLSH(threshold=0.8, num_perm=VALUES)
     return sketched(texts, sketch, index), f"minhash, 128 values, {index.b} bands"
+
+
+def neardup(texts, folder, method):
+    """Its command, from a file of JSON lines to another one, by a server that it starts and ends: that of PG_CONFIG."""
+    command = [sys.executable, "-m", "neardup", "dedup", f"{folder}/texts.jsonl", f"{folder}/kept.jsonl", "--threshold", "0.8"]
+    command += ["--method", method, "--shingle", "5", "--keep", "first", "--quiet", "--pg-config", os.environ["PG_CONFIG"]]
+    subprocess.run(command + ["--threads", os.environ.get("NEARDUP_BENCH_THREADS", "1")], check=True, stdout=sys.stderr)
+    with open(f"{folder}/kept.jsonl", encoding="utf-8") as file:
+        kept = {json.loads(line)["id"] for line in file}
+    return [n for n in range(1, len(texts) + 1) if n not in kept], f"the command, `{method}`, texts: {len(texts)}"
 
 
 def text_dedup(texts, folder):
@@ -148,8 +158,10 @@ def main():
         texts = [line.rstrip("\n").split("\t", 1)[1] for _, line in zip(range(int(limit)), file)]
     with open(f"{folder}/texts.jsonl", "w", encoding="utf-8") as file:
         file.writelines(json.dumps({"id": n, "text": text}) + "\n" for n, text in enumerate(texts, 1))
+    program, *further = program.split("/")
     name = program.replace("-", "_")
-    further = model_of_semhash(texts) if name == "semhash" else ()
+    if name == "semhash":
+        further = model_of_semhash(texts)
     began, cpu = time.perf_counter(), spent()
     gone, how = globals()[name](texts, folder, *further)
     seconds, cpu = time.perf_counter() - began, spent() - cpu
