@@ -178,4 +178,49 @@ for name in $raised; do
     grep -qE "^### ${state:-none}\b" "$project/docs/operations/troubleshooting.md" || missing+="${state:-?????} $name"$'\n'
 done
 expect 'the page of errors has every SQLSTATE that the sources raise' '' "$missing"
+
+# What stands between the dots of each message there is a message of the library, of our SQL or of the server. Without the
+# strings that hold no text, a megabyte of the library is left.
+said_of=("$("$PG_CONFIG" --pkglibdir)"/{neardup,dblink,postgres_fdw}.so "$sharedir"/extension/neardup--*.sql "$("$PG_CONFIG" --bindir)/postgres")
+expect 'each message on the page of errors is one' '' "$(perl -0777 -e '
+    my $page = shift;
+    my $said = join "\0", map { open my $in, "<", $_ or die "$_: $!"; <$in> =~ s/\x27\x27/\x27/gr } @ARGV;
+    open my $in, "<", $page or die;
+    my ($errors) = <$in> =~ /^## Errors by SQLSTATE$(.*)/ms;
+    for my $form (map { split /; / } map { /`([^`]+)`/g } $errors =~ /^- ((?:`[^`]+`(?: or )?)+)/mg) {
+        for (split /\xe2\x80\xa6/, $form) {
+            s/^[\s"\x27:;,]+|[\s"\x27:;,]+$//g;
+            print "$_\n" if length > 3 && index($said, $_) < 0;
+        }
+    }' "$project/docs/operations/troubleshooting.md" "${said_of[@]}")"
+
+# The options of each method: as the server lists them in a hint, and as the page does, where a line that ends with a colon
+# has the methods and the list under it their options.
+q <<'SQL'
+CREATE TABLE no_docs (id int PRIMARY KEY, body text);
+CREATE FUNCTION hint(method text, options jsonb) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE hint text;
+BEGIN
+    PERFORM near_duplicates('no_docs', method => hint.method, options => hint.options);
+    RETURN '';
+EXCEPTION WHEN invalid_parameter_value THEN
+    GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+    RETURN hint;
+END $$;
+SQL
+q -F ' ' >"$server/options" <<'SQL'
+SELECT method, option
+FROM regexp_split_to_table(substring(hint('?', NULL) FROM 'Methods: ([^.]*)\.'), ', ') method,
+    regexp_split_to_table(substring(hint(method, '{"?": 1}') FROM 'Options of this method: ([^.]*)\.'), ', ') option
+ORDER BY method, option;
+SQL
+expect 'the options of each method are on the page' '' "$(diff "$server/options" <(perl -ne '
+    BEGIN { @sets = qw(jaccard cosine dice overlap containment) }
+    $on = 1 if /^### Methods and their options/;
+    next unless $on;
+    last if /^### Combinations/;
+    if (/^\| (`.*?) \|/) { push @all, $1 =~ /`(\w+)`/g }
+    if (/^(All methods|Sets|`).*:$/) { @methods = $1 eq "All methods" ? @all : (/^Sets/ ? @sets : (), /`(\w+)`/g) }
+    if (/^- ((?:`\w+`(?:, )?)+)/) { my $names = $1; for my $option ($names =~ /`(\w+)`/g) { print "$_ $option\n" for @methods } }
+' "$project/docs/reference/functions.md" | LC_ALL=C sort))"
 finish
