@@ -56,9 +56,9 @@ SELECT add('neardup_part_(pack|pack_step|pack_result)\(.*\)', 'SELECT cardinalit
 SELECT add('neardup_part_join_packed(_step|_result)?\(.*\)', '53400: SELECT cardinality(neardup_part_join_packed(rows, ''{"method": "jaccard", "threshold": 0.8}'', NULL)) FROM packed WHERE name = ''jaccard''',
     '53400: SELECT cardinality(neardup_part_join_packed(rows, ''{"method": "minhash", "threshold": 0.8, "options": {"bands": 4, "rows": 2}}'', NULL)) FROM packed WHERE name = ''minhash''',
     '53400: SELECT cardinality(neardup_part_join_packed(rows, ''{"method": "imatch"}'', NULL)) FROM packed WHERE name = ''imatch''');
-SELECT add('neardup_part_join(_step|_result)?\(.*\)', 'SELECT cardinality(neardup_part_join(id, size, bitmap, prefix, ''{"method": "jaccard", "threshold": 0.8}'', NULL)) FROM routes WHERE name = ''jaccard''',
-    'SELECT cardinality(neardup_part_join(id, size, bitmap, prefix, ''{"method": "jaccard", "threshold": 0.8}'', NULL)) FROM routes, generate_series(1, 10) WHERE name = ''jaccard''',
-    'SELECT cardinality(neardup_part_join(id, size, bitmap, prefix, ''{"method": "minhash", "threshold": 0.8, "options": {"bands": 4, "rows": 2}}'', NULL)) FROM routes WHERE name = ''minhash''',
+SELECT add('neardup_part_join(_step|_result)?\(.*\)', '53400: SELECT cardinality(neardup_part_join(id, size, bitmap, prefix, ''{"method": "jaccard", "threshold": 0.8}'', NULL)) FROM routes WHERE name = ''jaccard''',
+    '53400: SELECT cardinality(neardup_part_join(id, size, bitmap, prefix, ''{"method": "jaccard", "threshold": 0.8}'', NULL)) FROM routes, generate_series(1, 10) WHERE name = ''jaccard''',
+    '53400: SELECT cardinality(neardup_part_join(id, size, bitmap, prefix, ''{"method": "minhash", "threshold": 0.8, "options": {"bands": 4, "rows": 2}}'', NULL)) FROM routes WHERE name = ''minhash''',
     'SELECT cardinality(neardup_part_join(id, 1, '''', ''\x010700000000000000'', ''{"method": "runs"}'', NULL)) FROM same');
 SELECT add('neardup_part_document\(text,.*\)', format('SELECT pg_column_size({f}(text, NULL, %L)) FROM big', m), format('SELECT pg_column_size({f}(short, NULL, %L)) FROM big', m), format('SELECT pg_column_size({f}(one, NULL, %L)) FROM big', m))
     FROM unnest('{"{\"method\": \"edit\"}","{\"method\": \"tlcs\"}","{\"method\": \"runs\"}","{\"method\": \"simhash\"}","{\"method\": \"imatch\"}","{\"method\": \"spotsigs\"}"}'::text[]) m;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# visits.sh [sh]: first visits (examples/visits): a newcomer of each kind goes from the first page to the aim in at most ten
-# commands, and types nothing that does not stand on a page. A visit has, by marks at the beginnings of lines:
+# visits.sh [sh]: first visits (examples/visits): a newcomer of each kind goes from the first page to the aim over at most four
+# pages, in at most ten commands, and types nothing that does not stand on a page. A visit has, by marks at the beginnings of lines:
 #
 #     -- Given                      what the visitor has; it is not counted
 #     -- N. PAGE, PAGE              the Nth command, which stands on the last page word for word, but for white space; each page
@@ -36,7 +36,7 @@ linked() {
 
 # visit FILE
 visit() {
-    local name out at='' commands=0 pages before part mark answer run
+    local name out at='' commands=0 seen=0 pages before part mark answer run
     name=$(basename "${1%.*}")
     out=$server/$name
     mkdir "$out"
@@ -56,6 +56,7 @@ visit() {
                 IFS=', ' read -ra pages < <(sed -E 's/^-- [0-9]+\. //' "$mark")
                 for page in "${pages[@]}"; do
                     before=$at at=$page
+                    if [[ $before != "$at" ]]; then seen=$((seen + 1)); fi
                     if [[ -z $before ]]; then
                         expect "$name: begins at the first page" README.md "$page"
                     elif [[ $before != "$page" ]]; then
@@ -71,6 +72,7 @@ visit() {
                 ;;
         esac
     done
+    expect "$name: at most four pages, of $seen" t "$( ((seen <= 4)) && echo t || echo f)"
     expect "$name: at most ten commands, of $commands" t "$( ((commands >= 1 && commands <= 10)) && echo t || echo f)"
     # The whole file, as a reader would run it, in a folder that is there for it.
     if [[ $1 == *.sql ]]; then
