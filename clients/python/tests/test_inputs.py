@@ -280,6 +280,18 @@ def test_ids_of_no_type(dsn: str, tmp_path: Path) -> None:
     assert sorted(pq.read_table(clusters)["id"].to_pylist()) == sorted(json.dumps(key) for key in ids)
 
 
+@pytest.mark.parametrize(("rule", "kept"), [("max", [4]), ("min", [0])])
+def test_far_years(dsn: str, tmp_path: Path, rule: str, kept: list[int]) -> None:
+    """Dates before the year 0 and beyond 9999, which Python does not have, are in order too."""
+    import pyarrow as pa
+
+    days = pa.array([-800_000, -720_000, 0, 3_000_000, 10_000_000], pa.int32()).cast(pa.date32())
+    rows = pa.table({"body": [TEXTS[1]] * 5, "day": days, "n": range(5)})
+    pq.write_table(rows, tmp_path / "in.parquet")
+    assert run(dsn, tmp_path / "in.parquet", tmp_path / "out.parquet", "--keep", f"{rule}:day") == 0
+    assert pq.read_table(tmp_path / "out.parquet")["n"].to_pylist() == kept
+
+
 def test_what_is_said_without_a_terminal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

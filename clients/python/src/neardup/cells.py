@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from datetime import date, time
+from typing import Final
 
 from neardup.files import Chunk, FileError, Reader
 from neardup.plain import plain
 from neardup.texts import Texts
+
+_FAR_YEAR: Final = re.compile(r"(-\d{4,}|\+?\d{5,})(?=-\d\d-\d\d)")
+"""A year of ISO 8601 before 0 or beyond 9999, which texts do not have in order."""
 
 
 def keys(reader: Reader, name: str | None, chunk: Chunk, before: int) -> Iterator[str | None]:
@@ -35,7 +40,15 @@ def ranks(reader: Reader, name: str | None, chunk: Chunk, before: int) -> Iterat
             # What is not a number is no value.
             yield None if math.isnan(value) else str(value).replace("inf", "Infinity")
         else:
-            yield _comparable(reader, number, name, value, "--keep").strip()
+            yield _in_order(_comparable(reader, number, name, value, "--keep").strip())
+
+
+def _in_order(text: str) -> str:
+    """A text as it is, but far years so that dates in order are texts in order, byte by byte."""
+    if (found := _FAR_YEAR.match(text)) is None:
+        return text
+    year = int(found[1])
+    return f"{'!' if year < 0 else '~'}{year + 10**15:016d}{text[found.end() :]}"
 
 
 def groups(reader: Reader, name: str | None, chunk: Chunk, before: int, option: str) -> Iterator[str | None]:
