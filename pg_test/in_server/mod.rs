@@ -2,6 +2,7 @@
 
 mod arguments;
 mod forms;
+mod notices;
 mod passages;
 
 use pgrx::prelude::*;

@@ -1,6 +1,7 @@
 //! Who may open, lock or query relations. A relation that another role owns, or once owned, brings
 //! code along, so each way to it is known by name: `procedure/table.rs` checks the tables that
-//! neardup made, and all else reads what a caller named, with the rights of the caller.
+//! neardup made, and all else reads what a caller named, with the rights of the caller. Messages
+//! have one way, too.
 
 use crate::modules::Sources;
 
@@ -45,6 +46,15 @@ const DOORS: &[Door] = &[
             "query/by_oid.rs",
         ],
     },
+    // After each message the server looks for interrupts, without a guard of pgrx.
+    Door { call: "notice!(", files: &[] },
+    Door { call: "warning!(", files: &[] },
+    Door { call: "info!(", files: &[] },
+    Door { call: "log!(", files: &[] },
+    Door { call: "debug1!(", files: &[] },
+    Door { call: "ereport!(", files: &[] },
+    Door { call: "PgLogLevel::NOTICE", files: &["server/notices.rs"] },
+    Door { call: "PgLogLevel::WARNING", files: &["server/notices.rs"] },
     // These compute what looks constant in the expressions of an index.
     Door { call: "BuildIndexInfo(", files: &["index/admin/compare.rs"] },
     Door { call: "ExecOpenIndices(", files: &["query/by_oid.rs"] },

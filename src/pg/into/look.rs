@@ -23,13 +23,14 @@ use super::work::CallWork;
 use crate::into::state::LogState;
 use crate::into::step::WorkingTable;
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::notices::notice;
 
 /// Finds the results of earlier transactions and calls, here and on the servers.
 pub(super) fn look_around(work: &mut CallWork) -> Result<()> {
     work.log = LogTable::open(&work.call.places.log, work.call.caller)?;
     let (first, name) = (work.state.call.first, work.call.arguments.name());
-    if let Some(notice) = work.call.asked.notice.as_ref().filter(|_| first) {
-        pgrx::notice!("{name}: {notice}");
+    if let Some(why) = work.call.asked.notice.as_ref().filter(|_| first) {
+        notice(format!("{name}: {why}"));
     }
     if !first {
         parts::check_joined(work)?;
@@ -98,9 +99,9 @@ fn look_for_update(work: &mut CallWork) -> Result<()> {
         && let Some((read, _)) = &log.read
     {
         let name = work.call.arguments.name();
-        pgrx::notice!(
+        notice(format!(
             "{name}: goes on with the documents as they were seen at {read}; call it again for later changes"
-        );
+        ));
     }
     let found = match is_ours {
         true if log.is_finished => LogState::Finished,
@@ -132,13 +133,13 @@ fn goes_on(work: &CallWork, log: &LogTable) -> bool {
         return goes_on;
     }
     if goes_on {
-        pgrx::notice!(
+        notice(format!(
             "{name}: goes on with the documents as they were read at {read}; resume => false reads them anew"
-        );
+        ));
     } else {
         let why =
             if resume.is_some() { "" } else { ", more than a day ago; resume => true goes on with them" };
-        pgrx::notice!("{name}: begins anew, and not with the documents as they were read at {read}{why}");
+        notice(format!("{name}: begins anew, and not with the documents as they were read at {read}{why}"));
     }
     goes_on
 }
@@ -148,7 +149,7 @@ fn goes_on(work: &CallWork, log: &LogTable) -> bool {
 fn is_kept(work: &CallWork, log: &LogTable, known: &LoggedArguments) -> Result<bool> {
     let (spread, name, asked) = (work.spread()?, work.call.arguments.name(), &work.in_parts()?.logged);
     let from_scratch = |why: &str| {
-        pgrx::notice!("{name}: {} is made anew: {why}", known.pairs);
+        notice(format!("{name}: {} is made anew: {why}", known.pairs));
         Ok(false)
     };
     if known.update.is_none() {

@@ -2,8 +2,8 @@
 //! in a subtransaction, and asks here what to do about its error. The transaction is rolled back
 //! before the step is repeated; what earlier ones committed stays.
 
-use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
+use pgrx::{PgLogLevel, PgSqlErrorCode};
 
 use super::arguments::{CallArguments, Others};
 use super::nodes::Nodes;
@@ -18,6 +18,7 @@ use crate::pg::query::relation::Relation;
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::deadline;
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::notices::{notice, report};
 
 sql_functions! {
     /// `neardup_into_begin(docs, threshold, options, arguments, began)`: checks that a call can
@@ -110,8 +111,8 @@ fn again(call: FunctionCall) -> Result<bool> {
     let told = format!(
         "{procedure}: the step is repeated in {pause} s ({failures} of {retries}), because of an error ({state}): {message}"
     );
-    pgrx::log!("{told}");
-    pgrx::notice!("{told}");
+    report(PgLogLevel::LOG, told.as_str());
+    notice(told);
     of_call(began, |call| (call.failures, call.pause) = (failures, pause));
     Ok(true)
 }

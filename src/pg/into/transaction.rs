@@ -22,6 +22,7 @@ use crate::pg::request::example::literal;
 use crate::pg::server::activity;
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::notices::notice;
 use crate::pg::server::settings;
 
 sql_functions! {
@@ -91,20 +92,20 @@ fn pause(seconds: f64) {
 /// Tells the caller the number of pairs, and the number of bytes that moved between shards.
 fn tell(work: &CallWork) -> Result<()> {
     let made = || work.log.as_ref()?.progress.rows.last().copied();
-    pgrx::notice!(
+    notice(format!(
         "{}: {} {} in {}",
         work.call.arguments.name(),
         work.state.filled.or_else(made).unwrap_or_default(),
         if work.call.arguments.others.passages { "passages" } else { "pairs" },
         work.call.places.pairs.qualified()?
-    );
+    ));
     if let Some((moved, documents)) = moved(work) {
-        pgrx::notice!(
+        notice(format!(
             "{}: {} bytes of rows went from shard to shard, {} a document",
             work.call.arguments.name(),
             moved,
             moved / documents.max(1)
-        );
+        ));
     }
     Ok(())
 }
@@ -211,10 +212,10 @@ fn as_caller(work: &mut CallWork, step: CallStep) -> Result<()> {
         }
         CallStep::Forget { keep } => {
             parts::forget(work, keep)?;
-            pgrx::notice!(
+            notice(format!(
                 "{}: a server has lost rows of working tables, so these are made again",
                 work.call.arguments.name()
-            );
+            ));
             work.log()?.forget(keep)
         }
         CallStep::Make(table) => tables::make(work, table),
@@ -284,7 +285,7 @@ fn log(work: &CallWork, stage: LoggedStage) -> Result<()> {
     let moved = if work.moved > 0 { format!(", {} bytes", work.moved) } else { String::new() };
     let unsettled = state.unsettled.map(|numbers| format!(", {numbers} sets to settle")).unwrap_or_default();
     let procedure = work.call.arguments.name();
-    pgrx::notice!("{procedure}: step {step}, {name}: {rows} rows{moved}{unsettled}");
+    notice(format!("{procedure}: step {step}, {name}: {rows} rows{moved}{unsettled}"));
     Ok(())
 }
 

@@ -14,7 +14,8 @@ use crate::pg::query::as_user::{acts_for, as_user};
 use crate::pg::query::names::name_of;
 use crate::pg::query::subtransaction::apart;
 use crate::pg::server::call::sql_functions;
-use crate::pg::server::error::{Result, SqlError, tell};
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::notices::{notice, notice_with};
 
 sql_functions! {
     /// `neardup_unwatch(docs, keep_results)`: ends a job.
@@ -115,16 +116,13 @@ impl Left {
     fn tell(&self) {
         if !self.of_others.is_empty() {
             let names = self.of_others.join(", ");
-            tell(
-                format!("left as they are, since they are not the caller's or not of this job: {names}"),
-                None,
-            );
+            notice(format!("left as they are, since they are not the caller's or not of this job: {names}"));
         }
         if !self.used.is_empty() {
             let names = self.used.join(", ");
-            tell(
+            notice_with(
                 format!("left as they are, since views, foreign keys or other objects use them: {names}"),
-                Some(format!("Drop these objects, then: DROP TABLE {names};")),
+                format!("Drop these objects, then: DROP TABLE {names};"),
             );
         }
     }

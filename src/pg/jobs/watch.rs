@@ -22,7 +22,8 @@ use crate::pg::query::relation::Relation;
 use crate::pg::request::example::literal;
 use crate::pg::server::call::sql_functions;
 use crate::pg::server::encoding::{self, c_string};
-use crate::pg::server::error::{Result, SqlError, tell};
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::notices::notice;
 
 sql_functions! {
     /// `neardup_watch(docs, threshold, options, …)`: sets up a job.
@@ -219,7 +220,7 @@ impl LockedRelation {
             "the tables of a job of {} that is not known here are made anew: the next refresh compares all rows",
             relation.shown
         );
-        tell(message, None);
+        notice(message);
         Ok(())
     }
 

@@ -10,6 +10,7 @@ use crate::pg::query::catalog::{function_owner, role_name, type_row};
 use crate::pg::query::names::type_name;
 use crate::pg::query::ours::symbol;
 use crate::pg::server::encoding::c_string;
+use crate::pg::server::error::catch;
 
 unsafe extern "C-unwind" {
     fn has_superclass(relation: Oid) -> bool;
@@ -48,7 +49,7 @@ pub(super) unsafe fn find(relation: pg_sys::Relation) -> Brought {
             (class.relchecks != 0, "a check"),
             (class.relrowsecurity && class.relforcerowsecurity, "row security that is forced"),
             (class.relhassubclass && !is_partitioned && has_heirs(oid), "tables that inherit from it"),
-            (!class.relispartition && has_superclass(oid), "a table from which it inherits"),
+            (!class.relispartition && has_parents(oid), "a table from which it inherits"),
             (!statistics.is_null() && (*statistics).length > 0, "a statistics object"),
             (is_partitioned && is_partitioned_by_expressions(oid), "partitions by an expression"),
         ];
@@ -73,9 +74,16 @@ pub(super) unsafe fn find(relation: pg_sys::Relation) -> Brought {
 fn has_heirs(table: Oid) -> bool {
     // SAFETY: any OID may be looked up; a list of OIDs, or null.
     unsafe {
-        let heirs = find_inheritance_children(table, pg_sys::NoLock as i32);
+        let heirs = catch(|| find_inheritance_children(table, pg_sys::NoLock as i32));
+        let heirs = heirs.unwrap_or_else(|error| error.raise());
         !heirs.is_null() && (*heirs).length > 0
     }
+}
+
+/// Reports whether a table inherits from others.
+fn has_parents(table: Oid) -> bool {
+    // SAFETY: any OID may be looked up.
+    unsafe { catch(|| has_superclass(table)) }.unwrap_or_else(|error| error.raise())
 }
 
 /// Reports whether a value of a column may run code that is not the server's: of a domain, of a

@@ -10,6 +10,7 @@ use super::features::spec_of;
 use super::options::{self, ByName, ColumnName, OfAll, Options};
 use super::tokenizer::{HTML, HtmlPages, parse_tokenizer};
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::notices::notice;
 use neardup_core::clusters::Clustering;
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::normalization::Normalization;
@@ -83,7 +84,7 @@ impl Arguments<'_> {
         let threshold = self.threshold.unwrap_or(default);
         if self.threshold.is_none() && self.is_null {
             let method = self.method;
-            pgrx::notice!("the threshold is NULL: method \"{method}\" uses its default, {default}");
+            notice(format!("the threshold is NULL: method \"{method}\" uses its default, {default}"));
             self.is_null = false;
         }
         check_threshold(threshold).map_err(|error| SqlError::from(error).hint(such_as(&self.example)))?;

@@ -13,6 +13,7 @@ use crate::pg::query::names::type_name;
 use crate::pg::query::relation::Relation;
 use crate::pg::read::source::{ColumnRequest, DocumentSource, RowColumns};
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::notices::notice;
 use neardup_core::features::normalization::Normalization;
 
 /// The relations of a call.
@@ -104,17 +105,17 @@ impl<'a> Tables<'a> {
         for (_, column) in columns.iter().filter(|_| self.given.is_call()) {
             let (name, quoted) = (&column.name, column.quoted().unwrap_or_default());
             if column.is_json() {
-                pgrx::notice!(
+                notice(format!(
                     "column \"{name}\" is of type {}: its keys are compared as words, like its values; \
                      a view can take the text out: {quoted} ->> 'body' AS body",
                     column.type_name(),
-                );
+                ));
             } else if column.is_bytes() {
-                pgrx::notice!(
+                notice(format!(
                     "column \"{name}\" is of type bytea: its bytes are compared as they are written, in hexadecimal; \
                      a view can read them as text: {} AS body",
                     column.text_of_bytes().unwrap_or(quoted)
-                );
+                ));
             }
         }
     }

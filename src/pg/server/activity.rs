@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use pgrx::pg_sys;
 
 use super::error::is_failing;
+use super::notices::notice;
 use super::settings;
 use crate::pg::compat;
 
@@ -139,7 +140,7 @@ impl Reporter {
             unsafe { pg_sys::set_ps_display(title.as_ptr()) };
         }
         if settings::progress() {
-            pgrx::notice!("{}: {state}", self.name);
+            notice(format!("{}: {state}", self.name));
         }
     }
 }

@@ -73,16 +73,6 @@ pub(crate) fn settled() {
     FAILING.set(false);
 }
 
-/// Tells the caller something, with a hint if there is one.
-pub(crate) fn tell(message: String, hint: Option<String>) {
-    let report = ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "neardup");
-    match hint {
-        Some(hint) => report.set_hint(hint),
-        None => report,
-    }
-    .report(PgLogLevel::NOTICE);
-}
-
 /// The result type of this layer.
 pub(crate) type Result<T> = std::result::Result<T, SqlError>;
 

@@ -272,10 +272,10 @@ pub(crate) fn interrupt_pending() -> bool {
 
 /// Holds back interrupts until it is dropped. This includes interrupts for which the server's own
 /// code checks: while workers run, the backend must not end.
-struct InterruptsHeld(u32);
+pub(super) struct InterruptsHeld(u32);
 
 impl InterruptsHeld {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         // SAFETY: a counter of this thread, used like HOLD_INTERRUPTS() of miscadmin.h.
         unsafe {
             let before = pg_sys::InterruptHoldoffCount;

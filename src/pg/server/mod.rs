@@ -12,6 +12,7 @@ pub(crate) mod executor;
 pub(crate) mod explaining;
 pub(crate) mod guard;
 pub(crate) mod normalization;
+pub(crate) mod notices;
 pub(crate) mod own_schema;
 pub(crate) mod set_returning;
 pub(crate) mod settings;

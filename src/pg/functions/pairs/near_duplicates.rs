@@ -14,6 +14,7 @@ use crate::pg::request::example::Example;
 use crate::pg::request::form::{self, FunctionForm};
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::notices::notice;
 use crate::pg::server::set_returning::{self, Row, RowSource, float};
 use neardup_core::clusters::leaders::Leaders;
 use neardup_core::features::sets::records::Members;
@@ -103,11 +104,11 @@ impl RunningJoin {
         let counts = self.pairs.counts();
         if counts.hot_buckets > 0 {
             let (buckets, documents) = (counts.hot_buckets, counts.hot_documents);
-            pgrx::notice!(
+            notice(format!(
                 "{}: {buckets} buckets of more than max_bucket documents, {documents} in all, were expanded in part, \
                  so pairs among these may be missing; see near_duplicates_stats()",
                 self.name
-            );
+            ));
         }
     }
 }
@@ -192,21 +193,21 @@ impl Drop for RunningJoin {
 /// Tells a caller who asked for minhash if the exact join was used instead of its bands.
 fn tell_handed_over(name: &str, account: &Account) {
     if account.handed_over {
-        pgrx::notice!(
+        notice(format!(
             "{name}: used the exact join: faster here, nothing missed; \
              options => '{{\"hand_over\": false}}' uses minhash alone"
-        );
+        ));
     }
 }
 
 /// Tells the caller if the recall that was measured on a sample is below the promised recall.
 fn tell_recall(name: &str, account: &Account) {
     if let Some((promised, measured)) = account.low_recall() {
-        pgrx::notice!(
+        notice(format!(
             "{name}: the recall measured on {} pairs of a sample is {measured:.3}, below the promised {promised:.3}; \
              see near_duplicates_stats()",
             account.measured_by
-        );
+        ));
     }
 }
 

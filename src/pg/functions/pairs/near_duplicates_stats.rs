@@ -6,8 +6,8 @@ use pgrx::pg_sys::{self, Datum};
 
 use crate::pg::request::example::Example;
 use crate::pg::server::call::sql_functions;
-use crate::pg::server::error::tell;
 use crate::pg::server::executor::worked;
+use crate::pg::server::notices::{notice, notice_with};
 use crate::pg::server::own_schema::calls;
 use crate::pg::server::set_returning::{self, Rows};
 use neardup_core::joins::sketches::hamming::Hamming;
@@ -24,18 +24,18 @@ thread_local! {
 /// method compares; `of_words` is a call of the same function that compares words.
 pub(crate) fn tell_weak(name: &str, account: &Account, of_words: &Example) {
     if account.codes.are_many() {
-        pgrx::notice!("{name}: {}; edit or the measures of words tell such texts apart", account.codes);
+        notice(format!("{name}: {}; edit or the measures of words tell such texts apart", account.codes));
     }
     if account.unsigned.are_many() {
-        pgrx::notice!("{name}: {}; see near_duplicates_stats()", account.unsigned);
+        notice(format!("{name}: {}; see near_duplicates_stats()", account.unsigned));
     }
     if account.frequent.windows > 0 {
-        pgrx::notice!("{name}: {}", account.frequent);
+        notice(format!("{name}: {}", account.frequent));
     }
     if account.compared.are_long() {
         let hint = "Of bodies, jaccard compares words and tlcs sentences, in a time that hardly grows with their length; \
                     edit is for names and titles.";
-        notice_with_hint(format!("{name}: {}", account.compared), hint);
+        notice_with(format!("{name}: {}", account.compared), calls(hint));
     }
     if account.all_with_all.are_many() {
         let bits = account.all_with_all.bits;
@@ -45,16 +45,12 @@ pub(crate) fn tell_weak(name: &str, account: &Account, of_words: &Example) {
             "At a distance of at most {most} of {bits} bits, or a threshold of at least {share}, only those with a block in \
              common are compared. Documents that are not alike agree in about half of their bits by chance."
         );
-        notice_with_hint(format!("{name}: {}", account.all_with_all), &hint);
+        notice_with(format!("{name}: {}", account.all_with_all), calls(&hint));
     }
     if account.short_texts.are_many() {
         let hint = format!("Single words tell such texts apart: SELECT * FROM {of_words};");
-        notice_with_hint(format!("{name}: {}", account.short_texts), &hint);
+        notice_with(format!("{name}: {}", account.short_texts), calls(&hint));
     }
-}
-
-fn notice_with_hint(message: String, hint: &str) {
-    tell(message, Some(calls(hint).into_owned()));
 }
 
 /// The account of a call by the current role. `near_duplicates_stats()` shows it even if the call

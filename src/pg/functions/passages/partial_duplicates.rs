@@ -15,6 +15,7 @@ use crate::pg::request::{HtmlPages, PassageArguments, PassageRequest, RawArgumen
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::compute;
+use crate::pg::server::notices::notice;
 use crate::pg::server::set_returning::{self, Row, RowSource, Rows, float};
 use neardup_core::features::tokens::{Document, Page};
 use neardup_core::memory;
@@ -121,11 +122,11 @@ fn tell_capped(request: &PassageRequest, capped: Capped) {
     let Capped { sentences, occurrences, equal_only } = capped;
     let most = request.parameters.most_similar;
     let only = if equal_only { ", and only over those that are equal" } else { "" };
-    pgrx::notice!(
+    notice(format!(
         "{}: sentences that more than max_similar = {most} are similar to: {sentences}, {occurrences} times in \
          documents; they count only where a passage comes to them{only}; see near_duplicates_stats()",
         request.name
-    );
+    ));
 }
 
 /// Returns passages of two texts as rows.

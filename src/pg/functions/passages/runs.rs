@@ -15,6 +15,7 @@ use crate::pg::request::{RunsRequest, plain_tokenizer, such_as};
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::{BackendExecutor, compute};
+use crate::pg::server::notices::notice;
 use crate::pg::server::set_returning::{self, Row, RowSource};
 use crate::pg::server::values;
 use neardup_core::error::Result as CoreResult;
@@ -72,13 +73,11 @@ fn read<T>(
     let prepared = reading.prepare(work)?;
     let alone = prepared.2.unsigned;
     if alone.count > 0 {
-        pgrx::notice!(
+        notice(format!(
             "{}: {} of {} documents are NULL in the column of within: each of them is compared with itself only; see \
              near_duplicates_stats()",
-            request.name,
-            alone.count,
-            alone.of
-        );
+            request.name, alone.count, alone.of
+        ));
     }
     Ok(prepared)
 }

@@ -11,6 +11,7 @@ use crate::pg::query::names::{equality, qualified_type, type_name};
 use crate::pg::query::relation::Relation;
 use crate::pg::request::Request;
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::notices::notice;
 use crate::pg::server::values::value;
 use neardup_core::memory;
 use neardup_core::methods::Method;
@@ -131,14 +132,13 @@ impl Labels {
             Ok(memory::push(&mut answers, Label { rows, is_duplicate, is_found: false }, DOING)?)
         })?;
         if open > 0 {
-            pgrx::notice!("suggest: {open} pairs of {} have no answer yet", relation.shown);
+            notice(format!("suggest: {open} pairs of {} have no answer yet", relation.shown));
         }
         if missing > 0 {
-            pgrx::notice!(
+            notice(format!(
                 "suggest: {missing} pairs of {} name a document that is not in {}",
-                relation.shown,
-                self.docs
-            );
+                relation.shown, self.docs
+            ));
         }
         answers.sort_unstable();
         answers.dedup();

@@ -1,12 +1,13 @@
 //! `amvalidate`: reports whether the access method can work with an operator class.
 
-use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
+use pgrx::{PgLogLevel, PgSqlErrorCode};
 
 use super::class::{DISTANCE, IN_BALL, OperatorClass, class_of};
 use crate::pg::server::encoding;
-use crate::pg::server::error::SqlError;
+use crate::pg::server::error::{SqlError, catch};
 use crate::pg::server::guard::guard;
+use crate::pg::server::notices::report;
 
 // Functions of the server (access/amvalidate.h) that pgrx does not declare.
 unsafe extern "C-unwind" {
@@ -43,7 +44,10 @@ struct Checked<'a> {
 
 impl Checked<'_> {
     fn wrong(&self, what: &str) {
-        pgrx::info!("operator class \"{}\" of access method signature {what}", self.name);
+        report(
+            PgLogLevel::INFO,
+            format!("operator class \"{}\" of access method signature {what}", self.name),
+        );
     }
 
     /// Checks the support functions and returns the class that they name.
@@ -60,7 +64,7 @@ impl Checked<'_> {
                 1 => class = class_of(function.amproc),
                 2 => {
                     // SAFETY: the function exists.
-                    if !unsafe { check_amoptsproc_signature(function.amproc) } {
+                    if !checked(|| unsafe { check_amoptsproc_signature(function.amproc) }) {
                         self.wrong("has support function 2 with another signature than (internal) → void");
                         right = false;
                     }
@@ -102,19 +106,14 @@ impl Checked<'_> {
             if order != (strategy == DISTANCE) {
                 right = wrong("with the wrong purpose");
             }
+            // SAFETY: any OID of a family may be asked for.
+            if order && !checked(|| unsafe { opfamily_can_sort_type(operator.amopsortfamily, result) }) {
+                right = wrong("whose result its sort family cannot order");
+            }
+            let (left, other) = (operator.amoplefttype, operator.amoprighttype);
             // SAFETY: the operator exists.
-            unsafe {
-                if order && !opfamily_can_sort_type(operator.amopsortfamily, result) {
-                    right = wrong("whose result its sort family cannot order");
-                }
-                if !check_amop_signature(
-                    operator.amopopr,
-                    result,
-                    operator.amoplefttype,
-                    operator.amoprighttype,
-                ) {
-                    right = wrong("with the wrong signature");
-                }
+            if !checked(|| unsafe { check_amop_signature(operator.amopopr, result, left, other) }) {
+                right = wrong("with the wrong signature");
             }
             searches |= strategy == searched;
         }
@@ -123,6 +122,12 @@ impl Checked<'_> {
         }
         right && searches
     }
+}
+
+/// Returns what a function of the server says, or ends the call with its error.
+fn checked(says: impl FnOnce() -> bool) -> bool {
+    // SAFETY: a function of the server that holds nothing.
+    unsafe { catch(says) }.unwrap_or_else(|error| error.raise())
 }
 
 /// Returns all rows of a catalogue whose first key in its cache is `key`.

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use pgrx::pg_sys::{self, Datum, Oid};
-use pgrx::{PgMemoryContexts, PgSqlErrorCode};
+use pgrx::{PgLogLevel, PgMemoryContexts, PgSqlErrorCode};
 
 use crate::into::estimate::{Sampled, Seconds};
 use crate::pg::into::arguments::InParts;
@@ -21,6 +21,7 @@ use crate::pg::read::source::DocumentSource;
 use crate::pg::server::activity::processor_seconds;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::notices::report;
 use crate::pg::server::settings;
 use crate::pg::server::values::array_of;
 use neardup_core::{hash, memory};
@@ -251,7 +252,7 @@ impl MeasuredSample {
             };
             Ok(())
         })?;
-        pgrx::debug1!("near_duplicates_plan: {of:?}");
+        report(PgLogLevel::DEBUG1, format!("near_duplicates_plan: {of:?}"));
         Ok(of)
     }
 

@@ -15,6 +15,7 @@ use crate::pg::request::form::{Argument, NEAR_DUPLICATES_PLAN, Named};
 use crate::pg::request::{Request, sample_size};
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::notices::notice;
 use crate::pg::server::set_returning::{self, Row, Rows};
 use crate::pg::server::values::text;
 
@@ -137,11 +138,11 @@ fn tell_few_pairs(planned: &Planned, sample: CallSample) {
     let account = &planned.run.account;
     let (sampled, all) = (account.documents, sample.documents);
     if sampled < all && account.pairs < FEW {
-        pgrx::notice!(
+        notice(format!(
             "near_duplicates_plan: the sample of {sampled} of {all} documents has {} pairs, too few for a good estimate of \
              all pairs; sample => {} reads more documents",
             account.pairs,
             sampled.max(1).saturating_mul(4).min(all)
-        );
+        ));
     }
 }

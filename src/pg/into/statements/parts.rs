@@ -31,6 +31,7 @@ use crate::pg::query::Query;
 use crate::pg::query::as_user::as_user;
 use crate::pg::server::activity;
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::notices::notice;
 
 /// The number of parts in which the members are found. Each part reads all digests, so that more
 /// parts cost a session that is alone more than they save others.
@@ -217,10 +218,10 @@ pub(crate) fn note(work: &CallWork) -> Result<()> {
     let (name, table) = (work.call.arguments.name(), table.name());
     if work.state.call.shared {
         let part = work.claimed.part() + 1;
-        pgrx::notice!("{name}: step {step}, {table}: part {part} of {all}, {rows} rows");
+        notice(format!("{name}: step {step}, {table}: part {part} of {all}, {rows} rows"));
     } else if parts.len() < *all {
         let done = done + parts.len();
-        pgrx::notice!("{name}: step {step}, {table}: {done} of {all} parts, {rows} rows");
+        notice(format!("{name}: step {step}, {table}: {done} of {all} parts, {rows} rows"));
     }
     Ok(())
 }

@@ -18,6 +18,7 @@ use crate::pg::query::names::quote_identifier;
 use crate::pg::request::example::literal;
 use crate::pg::server::deadline;
 use crate::pg::server::error::{Result, SqlError, is_in_class};
+use crate::pg::server::notices::notice;
 use crate::pg::server::version;
 
 /// The time after which a statement stops waiting for a lock; the caller then tries again.
@@ -272,12 +273,12 @@ impl Requests {
         };
         let Err(fault) = dropped else { return Ok(()) };
         let message = unanswered(&server.name, fault)?;
-        pgrx::notice!(
+        notice(format!(
             "{}: working tables may be left on server \"{}\": {message}. There: {};",
             self.procedure,
             server.name,
             drop_if_there(&names)
-        );
+        ));
         Ok(())
     }
 }

@@ -7,7 +7,8 @@ use crate::pg::procedure::definition::drop_tables;
 use crate::pg::procedure::statement::{Statement, on};
 use crate::pg::query::as_user::as_user;
 use crate::pg::query::names::type_name;
-use crate::pg::server::error::{Result, tell};
+use crate::pg::server::error::Result;
+use crate::pg::server::notices::notice;
 
 /// Empties the tables and changes their columns of ids to the current type of the ids.
 pub(crate) fn retype(work: &mut RefreshWork<'_>) -> Result<()> {
@@ -35,10 +36,7 @@ pub(crate) fn retype(work: &mut RefreshWork<'_>) -> Result<()> {
         home::keep(work.job, work.entry, None)?;
         work.state.job.misplaced = work.home.is_some();
     }
-    tell(
-        format!("ids of {shown} are of type {} now: all of its pairs are made anew", type_name(id_type)),
-        None,
-    );
+    notice(format!("ids of {shown} are of type {} now: all of its pairs are made anew", type_name(id_type)));
     let tables = JobTables::open(work.entry, shown, relation.owner)?;
     tables.check(shown, id_type)?;
     work.names.tables = tables;
@@ -74,12 +72,9 @@ pub(crate) fn move_hashes(work: &mut RefreshWork<'_>) -> Result<()> {
             Some(new) => format!("in {new}, spread as these are"),
             None => format!("in {}", tables.state),
         };
-        tell(
-            format!(
-                "what was seen of the rows of {shown} is not where it is to be: {moved} hashes are put {place}"
-            ),
-            None,
-        );
+        notice(format!(
+            "what was seen of the rows of {shown} is not where it is to be: {moved} hashes are put {place}"
+        ));
     }
     tables.hashes = new;
     work.state.job.misplaced = false;

@@ -12,8 +12,8 @@ use super::threshold::DISTANCES;
 use crate::pg::query::nodes::constant;
 use crate::pg::query::ours::symbol;
 use crate::pg::server::call::varlena_bytes;
-use crate::pg::server::error;
 use crate::pg::server::executor::compute;
+use crate::pg::server::notices::notice_with;
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::origin::Origin;
 use neardup_core::features::tokens::{Document, Scratch, for_each_token};
@@ -56,7 +56,7 @@ pub(crate) unsafe fn tell(root: *mut pg_sys::PlannerInfo, arguments: *mut pg_sys
         };
         if let Some((message, hint)) = told {
             TOLD.set(statement);
-            error::tell(message, Some(hint));
+            notice_with(message, hint);
         }
     }
 }

@@ -22,6 +22,7 @@ use crate::pg::query::names::name_of;
 use crate::pg::request::example::literal;
 use crate::pg::server::call::{FunctionCall, is_null, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::notices::notice;
 
 const EXAMPLE: &str = "SELECT neardup_into_clean(run) FROM neardup_into_calls() WHERE status = 'left over';";
 
@@ -87,7 +88,7 @@ fn drop_all(run: &str, caller: Oid) -> Result<i64> {
     match left {
         Some(error) if dropped == 0 => Err(error),
         Some(SqlError::Own { message, .. }) => {
-            pgrx::notice!("neardup_into_clean: {message}, so its tables are left");
+            notice(format!("neardup_into_clean: {message}, so its tables are left"));
             Ok(dropped)
         }
         _ => Ok(dropped),

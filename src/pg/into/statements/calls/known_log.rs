@@ -18,6 +18,7 @@ use crate::pg::query::as_user::acts_for;
 use crate::pg::query::catalog::role_name;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::Result;
+use crate::pg::server::notices::notice;
 
 /// The status of tables that no log knows.
 pub(crate) const LEFT: &str = "left over";
@@ -94,10 +95,10 @@ pub(crate) fn all() -> Result<Vec<KnownLog>> {
             OpenedTable::Table(table) => found.extend(read(&table)?),
             OpenedTable::Busy => {
                 let name = TablePlace::find(Oid::from(oid))?.map(|place| place.qualified()).transpose()?;
-                pgrx::notice!(
+                notice(format!(
                     "neardup_into_calls: {} is locked by another session, so it is not looked into",
                     name.unwrap_or_default()
-                );
+                ));
             }
             OpenedTable::Gone | OpenedTable::Others(_) => {}
         }

@@ -20,6 +20,7 @@ use crate::pg::procedure::table::{OpenedTable, Patience, Table};
 use crate::pg::query::as_user::as_user;
 use crate::pg::server::call::sql_functions;
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::notices::notice;
 use crate::pg::server::set_returning::{self, Row, Rows};
 use crate::pg::server::values;
 
@@ -143,7 +144,7 @@ fn there<'a>(
 
 /// Tells the caller that a node did not answer.
 pub(crate) fn tell(node: &str, message: &str) {
-    pgrx::notice!("{NAME}: {node} did not say what it has: {message}");
+    notice(format!("{NAME}: {node} did not say what it has: {message}"));
 }
 
 /// Asks servers for JSON; tells the caller which of them do not answer.
