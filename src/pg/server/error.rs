@@ -75,12 +75,22 @@ pub(crate) fn settled() {
 
 /// Tells the caller something, with a hint if there is one.
 pub(crate) fn tell(message: String, hint: Option<String>) {
-    let report = ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "neardup");
+    let code = PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION;
+    report(PgLogLevel::NOTICE, code, message, hint.map(Cow::Owned));
+}
+
+/// Warns the caller.
+pub(crate) fn warn(message: String, hint: &'static str) {
+    report(PgLogLevel::WARNING, PgSqlErrorCode::ERRCODE_WARNING, message, Some(hint.into()));
+}
+
+fn report(level: PgLogLevel, code: PgSqlErrorCode, message: String, hint: Option<Cow<'static, str>>) {
+    let report = ErrorReport::new(code, message, "neardup");
     match hint {
         Some(hint) => report.set_hint(hint),
         None => report,
     }
-    .report(PgLogLevel::NOTICE);
+    .report(level);
 }
 
 /// The result type of this layer.
@@ -95,6 +105,12 @@ impl SqlError {
     /// Makes an error for a bad value of a parameter.
     pub(crate) fn parameter(message: impl Into<String>) -> Self {
         Self::new(PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE, message)
+    }
+
+    /// Makes the error for bytes that should be text.
+    pub(crate) fn not_utf8(what: impl fmt::Display) -> Self {
+        let message = format!("{what} is not valid UTF-8");
+        Self::new(PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE, message)
     }
 
     /// Sets the hint. Errors of the server have their own hints.
@@ -147,11 +163,7 @@ impl SqlError {
     pub(crate) fn raise(self) -> ! {
         match self {
             Self::Own { code, message, hint } => {
-                let mut report = ErrorReport::new(code, message.to_string(), "neardup");
-                if let Some(hint) = hint {
-                    report = report.set_hint(hint);
-                }
-                report.report(PgLogLevel::ERROR);
+                report(PgLogLevel::ERROR, code, message.to_string(), hint);
             }
             // SAFETY: the error was copied from the server.
             Self::Server(error) => unsafe { pg_sys::ReThrowError(error) },

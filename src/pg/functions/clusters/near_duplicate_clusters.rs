@@ -3,9 +3,7 @@
 
 use std::time::Instant;
 
-use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{self, Datum};
-use pgrx::{PgLogLevel, PgSqlErrorCode};
 
 use crate::pg::functions::pairs::near_duplicates::{RunningJoin, too_many_pairs};
 use crate::pg::functions::pairs::near_duplicates_stats::{StoredAccount, tell_weak};
@@ -17,7 +15,7 @@ use crate::pg::request::example::{Example, named};
 use crate::pg::request::form::{Argument, NEAR_DUPLICATE_CLUSTERS, Named};
 use crate::pg::request::{ClusteringArguments, Request};
 use crate::pg::server::call::{FunctionCall, sql_functions};
-use crate::pg::server::error::Result;
+use crate::pg::server::error::{Result, warn};
 use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::set_returning::{self, Row, RowSource, float};
 use crate::pg::server::settings;
@@ -273,9 +271,7 @@ impl Chains {
             "{which} together by chains: most of {their} rows are no near duplicates of the representative"
         );
         let hint = "clustering => 'star' gives clusters around representatives, max_cluster_size breaks large ones at their weakest links, and cluster_links shows these.";
-        ErrorReport::new(PgSqlErrorCode::ERRCODE_WARNING, message, "neardup")
-            .set_hint(hint)
-            .report(PgLogLevel::WARNING);
+        warn(message, hint);
     }
 }
 

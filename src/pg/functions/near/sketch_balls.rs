@@ -11,6 +11,7 @@ use crate::pg::near_join::planner::call::BallCall;
 use crate::pg::near_join::planner::share::{USUAL, ValueSample};
 use crate::pg::near_join::planner::{price, short_query};
 use crate::pg::query::column::UserColumn;
+use crate::pg::query::nodes::support;
 use crate::pg::query::relation::Relation;
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, catch};
@@ -113,10 +114,8 @@ unsafe fn row_is_outer(
 
 sql_functions! {
     /// `near_support(internal) → internal`
-    neardup_near_support: |call| {
-        let Some(request) = call.datum(0) else { return Ok(call.give::<i32>(None)) };
-        let node: *mut pg_sys::Node = request.cast_mut_ptr();
-        // SAFETY: the planner's requests are nodes, and each has the structure that its tag names.
+    neardup_near_support: |call| support(call, |node| {
+        // SAFETY: each of the planner's requests has the structure that its tag names.
         let is_answered = unsafe {
             let is_price = (*node).type_ == pg_sys::NodeTag::T_SupportRequestCost;
             if is_price {
@@ -124,8 +123,8 @@ sql_functions! {
             }
             is_price && price::answer(node.cast())
         };
-        Ok(Datum::from(if is_answered { node } else { std::ptr::null_mut() }))
-    };
+        Ok(is_answered.then_some(node))
+    });
 }
 
 /// Returns the assumed share of rows that match at least one of so many rows, for EXISTS and NOT

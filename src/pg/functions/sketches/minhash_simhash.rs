@@ -1,12 +1,11 @@
 //! Sketches of documents and comparisons of sketches as SQL functions
 //! (docs/reference/functions.md).
 
-use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;
 
 use crate::pg::functions::texts::building_blocks::document;
 use crate::pg::query::decode::{ColumnContent, decode};
-use crate::pg::server::call::{FunctionCall, sql_functions};
+use crate::pg::server::call::{FunctionCall, argument_not_utf8, sql_functions};
 use crate::pg::server::checks;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::compute;
@@ -164,10 +163,7 @@ pub(in crate::pg::functions) fn document_at(
     // SAFETY: our SQL declares the argument with this type, or the caller checked the element type
     // of an array.
     let document = unsafe { decode(kind, value)? };
-    document.map(Some).ok_or_else(|| {
-        let message = format!("argument {} is not valid UTF-8", n + 1);
-        SqlError::new(PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE, message)
-    })
+    document.map(Some).ok_or_else(|| argument_not_utf8(n))
 }
 
 /// Returns the token source that argument `n` names.
