@@ -6,7 +6,7 @@ use pgrx::{FromDatum, PgSqlErrorCode, pg_sys};
 
 use super::encoding;
 use super::error::{Result, SqlError, catch};
-use neardup_core::memory;
+use neardup_core::storage::rows::Ragged;
 
 // Declared without the guards of pgrx: see `varlena_bytes`.
 unsafe extern "C-unwind" {
@@ -54,45 +54,6 @@ pub(crate) fn bytea(bytes: &[u8], what: &str) -> Result<pg_sys::Datum> {
     // SAFETY: there are `length` bytes, which are copied; a text and a bytea are the same but for
     // what the bytes mean.
     Ok(unsafe { catch(|| cstring_to_text_with_len(start, length)) }?.into())
-}
-
-/// Concatenated strings. Even very many strings take only two allocations, so when memory runs out
-/// there is enough left to report this.
-#[derive(Debug, Default)]
-pub(crate) struct Strings {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl Strings {
-    /// Adds a string.
-    pub(crate) fn push(&mut self, string: &[u8]) -> neardup_core::error::Result<()> {
-        const DOING: &str = "collecting words";
-        memory::reserve(&mut self.ends, 1, DOING)?;
-        memory::extend(&mut self.bytes, string, DOING)?;
-        self.ends.push(self.bytes.len());
-        Ok(())
-    }
-
-    /// Removes all strings.
-    pub(crate) fn clear(&mut self) {
-        self.bytes.clear();
-        self.ends.clear();
-    }
-
-    /// Converts the strings, which are UTF-8, to the server's encoding.
-    pub(crate) fn to_server(&self) -> Result<Self> {
-        let mut converted = Self::default();
-        for string in self.iter() {
-            converted.push(encoding::to_server(&String::from_utf8_lossy(string))?.to_bytes())?;
-        }
-        Ok(converted)
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &[u8]> + Clone {
-        let mut start = 0;
-        self.ends.iter().map(move |&end| &self.bytes[std::mem::replace(&mut start, end)..end])
-    }
 }
 
 /// The size in bytes of the largest value that the server accepts: MaxAllocSize of memutils.h.
@@ -190,8 +151,9 @@ pub(crate) fn bytes_array(values: &[Vec<u8>]) -> Result<pg_sys::Datum> {
     varlena_array(pg_sys::BYTEAOID, "values", values.iter().map(Vec::as_slice))
 }
 
-/// Makes a `text[]` of strings in the server's encoding.
-pub(crate) fn text_array(strings: &Strings) -> Result<pg_sys::Datum> {
+/// Makes a `text[]` of strings in the server's encoding. (Even very many such strings take only two
+/// allocations, so when memory runs out there is enough left to report this.)
+pub(crate) fn text_array(strings: &Ragged<u8>) -> Result<pg_sys::Datum> {
     varlena_array(pg_sys::TEXTOID, "texts", strings.iter())
 }
 
