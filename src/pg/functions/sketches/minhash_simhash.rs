@@ -118,7 +118,7 @@ fn bits(call: FunctionCall) -> Result<Datum> {
 }
 
 fn minhash(call: FunctionCall, kind: ColumnContent, source: Origin) -> Result<Datum> {
-    let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
+    let Some(document) = document_at(call, 0, kind)? else { return Ok(call.give::<i32>(None)) };
     let k = checks::k(i64::from(call.need::<i32>(1, "k")?))?;
     let permutations = checks::permutations(i64::from(call.need::<i32>(2, "permutations")?))?;
     let seed = call.need(3, "seed")?;
@@ -133,20 +133,12 @@ pub(crate) fn minhash_of(document: &Document, header: &MinhashHeader) -> Result<
 }
 
 fn simhash(call: FunctionCall, kind: ColumnContent, source: Origin) -> Result<Datum> {
-    let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
+    let Some(document) = document_at(call, 0, kind)? else { return Ok(call.give::<i32>(None)) };
     let bits = checks::bits(i64::from(call.need::<i32>(1, "bits")?))?;
     let k = checks::k(i64::from(call.need::<i32>(2, "k")?))?;
     let header = SimhashHeader::new(source, k, bits);
     let sketch = compute(document.bytes(), |stop| simhash_sketch(&document, &header, stop))?;
     Ok(call.give(Some(sketch)))
-}
-
-/// Reads argument 0 as a document. Returns `None` if the argument is NULL.
-pub(in crate::pg::functions) fn document_of(
-    call: FunctionCall,
-    kind: ColumnContent,
-) -> Result<Option<Document>> {
-    document_at(call, 0, kind)
 }
 
 /// Reads argument `n`, whose type must match `kind`, as a document. Returns `None` if the argument
