@@ -166,13 +166,8 @@ impl Relation {
             .find_map(|id| Some((id, likely_text(id)?)))
     }
 
-    /// Returns a column that may hold documents, for hints.
-    pub(crate) fn any_document(&self) -> Option<&UserColumn> {
-        self.documents().next()
-    }
-
     /// Lists the columns that may hold documents, for hints.
-    fn documents(&self) -> impl Iterator<Item = &UserColumn> {
+    pub(crate) fn documents(&self) -> impl Iterator<Item = &UserColumn> {
         let holds_tokens = |column: &UserColumn| {
             let kind = ColumnContent::for_type(column.base_type);
             kind != ColumnContent::Text && kind.sketches().is_none()

@@ -5,7 +5,7 @@
 //! all others together. So the size of the tables says how much there is at most: what was read of
 //! them is counted as they store it.
 
-use pgrx::pg_sys::{self, Datum};
+use pgrx::pg_sys;
 use pgrx::{IntoDatum, check_for_interrupts, direct_function_call};
 
 use super::sites::ReadSites;
@@ -122,7 +122,7 @@ impl DocumentStream<'_> {
                         each_group(row, group)?;
                     }
                     let Some(value) = value else { return Ok(None) };
-                    *stored += stored_bytes(value);
+                    *stored += pg_sys::toast_datum_size(value);
                     match source.kind.sketches() {
                         None => source.document(value, url).map(Some),
                         Some(kind) => match sketches.read(kind, varlena_bytes(value)) {
@@ -172,15 +172,6 @@ fn times_read<const N: usize>(cursor: &OpenCursor<N>, from: pg_sys::Oid, rows: u
         return by_rows;
     }
     by_rows.min(tables.bytes / (bytes + ROW * rows).max(1) as f64)
-}
-
-/// Returns the number of bytes that a value takes where it is stored.
-///
-/// # Safety
-/// The value is of variable length.
-unsafe fn stored_bytes(value: Datum) -> usize {
-    // SAFETY: the caller's promise.
-    unsafe { pg_sys::toast_datum_size(value) }
 }
 
 fn kind(relation: pg_sys::Oid) -> u8 {

@@ -168,7 +168,7 @@ impl<'a> Tables<'a> {
                     let names = relation.column_names();
                     format!("For example: SELECT * FROM {example}; columns: {names}.")
                 }
-                None => match relation.any_document().and_then(|document| document.quoted().ok()) {
+                None => match relation.documents().next().and_then(|document| document.quoted().ok()) {
                     Some(document) => format!(
                         "A view can number the rows: SELECT row_number() OVER () AS id, {document} FROM {};",
                         relation.shown

@@ -14,10 +14,11 @@ use crate::pg::query::column::UserColumn;
 use crate::pg::query::nodes::support;
 use crate::pg::query::relation::Relation;
 use crate::pg::server::call::{FunctionCall, sql_functions};
+use crate::pg::server::checks::hinted;
+use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, catch};
 use crate::pg::server::executor::compute;
 use crate::pg::server::explaining::Conflict;
-use crate::pg::server::{checks, encoding};
 use neardup_core::error::Result as CoreResult;
 use neardup_core::executor::Stop;
 use neardup_core::features::tokens::Document;
@@ -31,13 +32,15 @@ sql_functions! {
     neardup_near_minhash, within Arguments: |call| {
         let Some(middle) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
         Minhash::parse(middle)?;
-        Ok(call.give(Some(checks::with_similarity(MinhashBall::build(middle, call.need(1, "similarity")?))?)))
+        let ball = MinhashBall::build(middle, call.need(1, "similarity")?);
+        Ok(call.give(Some(hinted(ball, "Texts that share four fifths of their shingles: near('some text', 0.8)")?)))
     };
 
     /// `near(simhash_sketch, distance) → simhash_ball`
     neardup_near_simhash, within Arguments: |call| {
         let Some(middle) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
-        Ok(call.give(Some(checks::with_distance(SimhashBall::build(middle, call.need(1, "distance")?))?)))
+        let ball = SimhashBall::build(middle, call.need(1, "distance")?);
+        Ok(call.give(Some(hinted(ball, "At most 3 unlike bits of 64 are usual: near(simhash('some text'), 3)")?)))
     };
 
     /// `minhash_in_ball(minhash_sketch, minhash_ball) → bool`

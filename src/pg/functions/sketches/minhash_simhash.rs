@@ -123,13 +123,8 @@ fn minhash(call: FunctionCall, kind: ColumnContent, source: Origin) -> Result<Da
     let permutations = checks::permutations(i64::from(call.need::<i32>(2, "permutations")?))?;
     let seed = call.need(3, "seed")?;
     let header = MinhashHeader::new(source, k, permutations, seed);
-    Ok(call.give(Some(minhash_of(&document, &header)?)))
-}
-
-/// Makes the sketch of a document with the parameters in a header.
-pub(crate) fn minhash_of(document: &Document, header: &MinhashHeader) -> Result<Vec<u8>> {
-    let sketch = compute(document.bytes(), |stop| minhash_sketch(document, header, stop))?;
-    Ok(sketch)
+    let sketch = compute(document.bytes(), |stop| minhash_sketch(&document, &header, stop))?;
+    Ok(call.give(Some(sketch)))
 }
 
 fn simhash(call: FunctionCall, kind: ColumnContent, source: Origin) -> Result<Datum> {
@@ -185,7 +180,8 @@ fn differing(call: FunctionCall, report: fn(u32, u16) -> f64) -> Result<Datum> {
 fn groups(call: FunctionCall) -> Result<Option<Vec<u64>>> {
     let Some(bytes) = call.bytes(0) else { return Ok(None) };
     let groups = i64::from(call.need::<i32>(1, "groups")?);
-    Ok(Some(checks::with_groups(supershingles::supershingles(&Minhash::parse(bytes)?, groups))?))
+    let hint = "Six groups of 14 values are usual: supershingles(minhash('some text', k => 8, permutations => 84), 6)";
+    Ok(Some(checks::hinted(supershingles::supershingles(&Minhash::parse(bytes)?, groups), hint)?))
 }
 
 fn signed(numbers: &[u64]) -> Vec<i64> {

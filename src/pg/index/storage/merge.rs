@@ -64,9 +64,13 @@ impl MergedSegment {
 }
 
 impl Maintenance {
-    /// Merges the segments that are due and rewrites segments with many dead rows, for VACUUM.
+    /// Merges the segments that are due or, if none are due, rewrites a segment with many dead rows,
+    /// again and again, for VACUUM.
     pub(crate) fn merge_due(&self) -> Result<()> {
-        self.merge_some(&mut |directory| of_vacuum(&directory.segments))
+        let decays = |segment: &&Descriptor| segment.dead > 0 && segment.dead >= segment.rows / 5;
+        self.merge_some(&mut |Directory { segments, .. }| {
+            tier(segments).or_else(|| segments.iter().find(decays).map(|&segment| vec![segment]))
+        })
     }
 
     /// Merges all segments into one without dead rows.
@@ -144,13 +148,6 @@ pub(crate) fn of_insert(segments: &[Descriptor], pages: u64) -> Option<Vec<Descr
     let due = tier(segments)?;
     let all: u64 = due.iter().map(|segment| u64::from(segment.pages)).sum();
     (all <= 16 * pages).then_some(due)
-}
-
-/// Chooses the segments that VACUUM merges: the segments that are due or, if none are due, one
-/// segment with many dead rows, which VACUUM then rewrites.
-pub(crate) fn of_vacuum(segments: &[Descriptor]) -> Option<Vec<Descriptor>> {
-    let decaying = segments.iter().find(|segment| segment.dead > 0 && segment.dead >= segment.rows / 5);
-    tier(segments).or_else(|| decaying.map(|&segment| vec![segment]))
 }
 
 /// Chooses all segments, if merging them changes anything.
