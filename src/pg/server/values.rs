@@ -75,8 +75,8 @@ const fn fits_in_array(bytes: usize) -> bool {
     bytes <= LARGEST - ARRAY_HEADER
 }
 
-/// Makes an array of one dimension without NULLs, in the layout of utils/array.h: `write` writes its
-/// elements. `what` are these in the error for an array that would be too large.
+/// Makes an array of one dimension without NULLs, in the layout of utils/array.h: `write` writes
+/// its elements. `what` are these in the error for an array that would be too large.
 ///
 /// # Safety
 /// `write` writes at most so many bytes, which are zero before, as elements of this type.

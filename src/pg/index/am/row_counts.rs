@@ -167,8 +167,8 @@ pub(super) struct CountedLists {
 }
 
 impl CountedLists {
-    /// Counts the rows of the lists of ranges of classes, while `goes_on` with the number of rows of
-    /// the last one. The rows of short lists are kept, up to `most` rows in all.
+    /// Counts the rows of the lists of ranges of classes, while `goes_on` with the number of rows
+    /// of the last one. The rows of short lists are kept, up to `most` rows in all.
     pub(super) fn new(
         segments: &[Segment],
         ranges: impl Iterator<Item = RangeInclusive<u64>>,

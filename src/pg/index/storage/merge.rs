@@ -64,8 +64,8 @@ impl MergedSegment {
 }
 
 impl Maintenance {
-    /// Merges the segments that are due or, if none are due, rewrites a segment with many dead rows,
-    /// again and again, for VACUUM.
+    /// Merges the segments that are due or, if none are due, rewrites a segment with many dead
+    /// rows, again and again, for VACUUM.
     pub(crate) fn merge_due(&self) -> Result<()> {
         let decays = |segment: &&Descriptor| segment.dead > 0 && segment.dead >= segment.rows / 5;
         self.merge_some(&mut |Directory { segments, .. }| {
