@@ -69,7 +69,7 @@ impl<T> Ragged<T> {
     }
 
     /// Iterates over all rows.
-    pub fn iter(&self) -> impl Iterator<Item = &[T]> {
+    pub fn iter(&self) -> impl Iterator<Item = &[T]> + Clone {
         self.starts.windows(2).map(|ends| &self.values[ends[0]..ends[1]])
     }
 

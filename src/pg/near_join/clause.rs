@@ -3,7 +3,7 @@
 use pgrx::{PgList, pg_sys};
 
 use super::join_kind::JoinKind;
-use crate::pg::query::nodes::{constant, placeholder_document};
+use crate::pg::query::nodes::{constant, placeholder_document, with_argument};
 use crate::pg::query::ours::symbol;
 use crate::pg::server::call::varlena_bytes;
 
@@ -208,12 +208,9 @@ unsafe fn is_of_sets_of_plain_text(ball: *mut pg_sys::FuncExpr) -> bool {
 /// # Safety
 /// A call of `near`.
 unsafe fn around_placeholder(ball: *mut pg_sys::FuncExpr) -> Option<*mut pg_sys::Node> {
-    // SAFETY: the caller's promise; we may change the copy that we made.
+    // SAFETY: the caller's promise.
     unsafe {
-        let copy: *mut pg_sys::FuncExpr = pg_sys::copyObjectImpl(ball.cast()).cast();
-        let mut arguments = PgList::<pg_sys::Node>::from_pg((*copy).args);
-        let document = arguments.get_ptr(0)?;
-        arguments.replace_ptr(0, placeholder_document(pg_sys::exprType(document))?);
-        Some(copy.cast())
+        let document = PgList::<pg_sys::Node>::from_pg((*ball).args).get_ptr(0)?;
+        Some(with_argument(ball, 0, placeholder_document(pg_sys::exprType(document))?))
     }
 }

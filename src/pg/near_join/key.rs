@@ -6,6 +6,7 @@ use pgrx::{PgList, pg_sys};
 
 use super::state::{NearJoin, evaluate};
 use crate::pg::server::error::{Result, SqlError, catch};
+use crate::pg::server::temp_file::in_context;
 use neardup_core::hash::hash_bytes;
 
 // Hash functions of types may be user-defined, and errors must be returned with all details.
@@ -68,11 +69,9 @@ pub(super) unsafe fn hash(node: *mut NearJoin, side: usize) -> Result<Option<u64
         for key in PgList::<Equality>::from_pg((*node).keys).iter_ptr() {
             let Some(value) = evaluate((*key).values[side], node)? else { return Ok(None) };
             let context = (*(*node).scan.ss.ps.ps_ExprContext).ecxt_per_tuple_memory;
-            let before = pg_sys::CurrentMemoryContext;
-            pg_sys::CurrentMemoryContext = context;
             let function = &raw mut (*key).hashes[side];
-            let of_value = catch(|| FunctionCall1Coll(function, (*key).collation, value));
-            pg_sys::CurrentMemoryContext = before;
+            let of_value =
+                in_context(context, || catch(|| FunctionCall1Coll(function, (*key).collation, value)));
             let mut bytes = [0; 12];
             bytes[..8].copy_from_slice(&u64::to_le_bytes(hash));
             bytes[8..].copy_from_slice(&(of_value?.value() as u32).to_le_bytes());

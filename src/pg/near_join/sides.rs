@@ -8,7 +8,7 @@ use crate::pg::query::decode::decode;
 use crate::pg::read::packed::source_document;
 use crate::pg::server::error::{Result, SqlError, catch};
 use crate::pg::server::normalization::normalized_document;
-use crate::pg::server::temp_file::ServerFiles;
+use crate::pg::server::temp_file::{ServerFiles, in_context};
 use neardup_core::error::{Error, Result as CoreResult};
 use neardup_core::executor::Executor;
 use neardup_core::features::normalization::Normalization;
@@ -109,17 +109,14 @@ impl JoinSides {
                 }
             }
             let Some(value) = evaluate((*node).documents[side], node)? else { return Ok(Some((row, None))) };
-            let before = pg_sys::CurrentMemoryContext;
-            pg_sys::CurrentMemoryContext = (*context).ecxt_per_tuple_memory;
-            let document = match self.normalization {
+            let document = in_context((*context).ecxt_per_tuple_memory, || match self.normalization {
                 None => source_document((*node).kind, value),
                 form => decode((*node).kind, value).and_then(|document| {
                     let normalize =
                         |document| normalized_document(form, document).map(SourceDocument::Document);
                     document.map(normalize).transpose()
                 }),
-            };
-            pg_sys::CurrentMemoryContext = before;
+            });
             let not_text = || SqlError::from(Error::NotText);
             Ok(Some((row, Some(document?.ok_or_else(not_text)?))))
         }

@@ -8,6 +8,7 @@ use pgrx::pg_sys;
 use super::join_kind::JoinKind;
 use crate::pg::query::decode::ColumnContent;
 use crate::pg::server::error::{Result, catch};
+use crate::pg::server::temp_file::in_context;
 
 // Columns may have to be unpacked, so errors must be returned with all details.
 unsafe extern "C-unwind" {
@@ -150,15 +151,12 @@ pub(super) unsafe fn evaluate(
     // error.
     unsafe {
         let context = (*node).scan.ss.ps.ps_ExprContext;
-        let before = pg_sys::CurrentMemoryContext;
-        pg_sys::CurrentMemoryContext = (*context).ecxt_per_tuple_memory;
         let mut null = false;
-        let value = (*expression)
-            .evalfunc
-            .map(|evaluate| catch(|| evaluate(expression, context, &raw mut null)))
-            .transpose();
-        pg_sys::CurrentMemoryContext = before;
-        Ok(value?.filter(|_| !null))
+        let value = (*expression).evalfunc.map(|evaluate| {
+            let evaluate = || catch(|| evaluate(expression, context, &raw mut null));
+            in_context((*context).ecxt_per_tuple_memory, evaluate)
+        });
+        Ok(value.transpose()?.filter(|_| !null))
     }
 }
 

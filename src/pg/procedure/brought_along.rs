@@ -2,6 +2,7 @@
 //! of it runs. The functions of the server that return the expressions of an index, its predicate
 //! or the key of partitions are not called: they compute what looks constant.
 
+use pgrx::PgList;
 use pgrx::pg_sys::{self, Datum, Oid};
 
 use super::form::{IndexedRows, TableIndex, Trigger};
@@ -11,6 +12,7 @@ use crate::pg::query::names::type_name;
 use crate::pg::query::ours::symbol;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::catch;
+use crate::pg::server::syscache::{self, attribute};
 
 unsafe extern "C-unwind" {
     fn has_superclass(relation: Oid) -> bool;
@@ -57,13 +59,12 @@ pub(super) unsafe fn find(relation: pg_sys::Relation) -> Brought {
             [(class.relrowsecurity, "row security"), (is_filtered(oid), "a publication of some of its rows")];
         let first =
             |all: &[(bool, &'static str)]| all.iter().find(|(holds, _)| *holds).map(|(_, what)| *what);
-        let list = pg_sys::RelationGetIndexList(relation);
-        let count = if list.is_null() { 0 } else { (*list).length };
+        let indexes = PgList::<Oid>::from_pg(pg_sys::RelationGetIndexList(relation));
         let columns = compat::attributes((*relation).rd_att);
         Brought {
             never: first(&never),
             only_on_results: first(&only_on_results),
-            indexes: (0..count).map(|n| index(pg_sys::list_nth_oid(list, n), columns)).collect(),
+            indexes: indexes.iter_oid().map(|oid| index(oid, columns)).collect(),
             triggers: triggers(relation),
             has_triggers: !(*relation).trigdesc.is_null(),
         }
@@ -139,32 +140,14 @@ unsafe fn triggers(relation: pg_sys::Relation) -> Vec<Trigger> {
     }
 }
 
-/// Reads an attribute of a row of a catalogue; `None` is NULL.
-///
-/// # Safety
-/// The row is of this cache, and has this attribute.
-unsafe fn attribute(cache: u32, row: pg_sys::HeapTuple, number: u32) -> Option<Datum> {
-    let mut null = false;
-    // SAFETY: the caller's promise.
-    let value = unsafe { pg_sys::SysCacheGetAttr(cache as i32, row, number as i16, &raw mut null) };
-    (!null).then_some(value)
-}
-
 /// Reports whether the rows of a partitioned table are told by expressions, and not by columns.
 fn is_partitioned_by_expressions(table: Oid) -> bool {
     /// The number of `partexprs` in `pg_partitioned_table`.
     const EXPRESSIONS: u32 = 8;
     let cache = pg_sys::SysCacheIdentifier::PARTRELID;
-    // SAFETY: any OID may be looked up; the row is read before it is released.
-    unsafe {
-        let row = pg_sys::SearchSysCache1(cache as i32, table.into());
-        if row.is_null() {
-            return true;
-        }
-        let expressions = attribute(cache, row, EXPRESSIONS).is_some();
-        pg_sys::ReleaseSysCache(row);
-        expressions
-    }
+    // SAFETY: any OID may be looked up; the rows have this attribute.
+    let is_told = |row| unsafe { attribute(cache, row, EXPRESSIONS) }.is_some();
+    unsafe { syscache::row(cache, &[table.into()], is_told) }.unwrap_or(true)
 }
 
 /// Reports whether a publication names the table and filters its rows.
@@ -172,17 +155,9 @@ fn is_filtered(table: Oid) -> bool {
     /// The number of `prqual` in `pg_publication_rel`.
     const FILTER: u32 = 4;
     let cache = pg_sys::SysCacheIdentifier::PUBLICATIONRELMAP;
-    // SAFETY: any OID may be looked up; the list has as many rows as it says, and is released after
-    // they were read.
-    unsafe {
-        let (none, table) = (Datum::from(0), Datum::from(table));
-        let list = pg_sys::SearchSysCacheList(cache as i32, 1, table, none, none);
-        let members = (*list).members.as_slice((*list).n_members as usize);
-        let is_filtered =
-            members.iter().any(|&member| attribute(cache, &raw mut (*member).tuple, FILTER).is_some());
-        pg_sys::ReleaseCatCacheList(list);
-        is_filtered
-    }
+    // SAFETY: any OID may be looked up; the rows have this attribute.
+    let filters = |row| unsafe { attribute(cache, row, FILTER) }.is_some();
+    unsafe { syscache::rows(cache, table.into(), filters) }.contains(&true)
 }
 
 /// Describes an index of a table with these columns.

@@ -227,13 +227,10 @@ impl Table {
             && self.columns.iter().map(|column| (&*column.name, column.type_oid)).eq(columns.iter().copied())
             // A column that gets no value must accept NULL.
             && self.columns.iter().skip(1).all(|column| !column.needs_value)
-            && may_insert(self.oid, self.namespace, self.owner)
+            // Owners can revoke their own rights.
+            && has_right(pg_sys::F_HAS_TABLE_PRIVILEGE_OID_OID_TEXT, self.owner, self.oid, c"INSERT")
+            && may_use(self.namespace, self.owner)
     }
-}
-
-/// Reports whether an owner can insert rows into a table. Owners can revoke their own rights.
-fn may_insert(table: Oid, schema: Oid, owner: Oid) -> bool {
-    has_right(pg_sys::F_HAS_TABLE_PRIVILEGE_OID_OID_TEXT, owner, table, c"INSERT") && may_use(schema, owner)
 }
 
 /// Reports whether a role can create tables in a schema.

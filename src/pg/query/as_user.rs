@@ -131,27 +131,18 @@ const RESTRICTED: i32 = (pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY
 /// by an unqualified name. The work cannot switch to another user. After an error the server itself
 /// restores the previous user.
 pub(crate) fn as_user<T>(user: pg_sys::Oid, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    // SAFETY: the server does the same to run maintenance commands as a table's owner: the settings
-    // are changed on a separate nesting level, which is rolled back at the end.
-    without_sql_as(user, || unsafe {
-        let level = pg_sys::NewGUCNestLevel();
-        // Ids of any type are also stored as texts, which must be readable under all settings.
-        for (name, value) in [
-            (c"search_path", PATH),
-            (c"standard_conforming_strings", c"on"),
-            (c"DateStyle", c"ISO"),
-            (c"IntervalStyle", c"postgres"),
-            (c"extra_float_digits", c"1"),
-            (c"bytea_output", c"hex"),
-            // Our statements are short, and compiling them would take longer than it saves.
-            (c"jit", c"off"),
-        ] {
-            set(name, value);
-        }
-        let result = work();
-        pg_sys::AtEOXact_GUC(false, level);
-        result
-    })
+    // Ids of any type are also stored as texts, which must be readable under all settings.
+    let settings = [
+        (c"search_path", PATH),
+        (c"standard_conforming_strings", c"on"),
+        (c"DateStyle", c"ISO"),
+        (c"IntervalStyle", c"postgres"),
+        (c"extra_float_digits", c"1"),
+        (c"bytea_output", c"hex"),
+        // Our statements are short, and compiling them would take longer than it saves.
+        (c"jit", c"off"),
+    ];
+    without_sql_as(user, || with_settings(&settings, work))
 }
 
 /// Runs work as `user`. The work cannot switch to another user, and must not read or run SQL text,
@@ -178,7 +169,8 @@ pub(crate) fn acts_for(role: pg_sys::Oid) -> bool {
 /// Runs work with settings that every user may change, and restores them. After an error the server
 /// itself restores them.
 pub(crate) fn with_settings<T>(settings: &[(&CStr, &CStr)], work: impl FnOnce() -> Result<T>) -> Result<T> {
-    // SAFETY: the settings are changed on a nesting level of their own, as in `as_user`.
+    // SAFETY: the server does the same to run maintenance commands as a table's owner: the settings
+    // are changed on a nesting level of their own, which is rolled back at the end.
     unsafe {
         let level = pg_sys::NewGUCNestLevel();
         settings.iter().for_each(|(name, value)| set(name, value));

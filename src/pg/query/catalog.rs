@@ -4,6 +4,7 @@ use pgrx::pg_sys::{self, Oid};
 
 use crate::pg::server::encoding::{self, c_string};
 use crate::pg::server::error::Result;
+use crate::pg::server::syscache;
 
 /// Returns the name of a role, or `None` if there is no such role.
 pub(crate) fn role_name(oid: Oid) -> Option<String> {
@@ -19,22 +20,13 @@ pub(crate) fn role_name(oid: Oid) -> Option<String> {
 ///
 /// # Safety
 /// Rows of the cache are of the type `F`.
-unsafe fn cached<F, T>(
+pub(crate) unsafe fn cached<F, T>(
     cache: pg_sys::SysCacheIdentifier::Type,
     oid: Oid,
     read: impl FnOnce(&F) -> T,
 ) -> Option<T> {
-    // SAFETY: the caller's promise; any OID may be looked up. The row is read before it is
-    // released.
-    unsafe {
-        let row = pg_sys::SearchSysCache1(cache as i32, oid.into());
-        if row.is_null() {
-            return None;
-        }
-        let found = read(&*pg_sys::GETSTRUCT(row).cast::<F>());
-        pg_sys::ReleaseSysCache(row);
-        Some(found)
-    }
+    // SAFETY: the caller's promise.
+    unsafe { syscache::row(cache, &[oid.into()], |row| read(&*pg_sys::GETSTRUCT(row).cast::<F>())) }
 }
 
 /// Reads the row of a relation.

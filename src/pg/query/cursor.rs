@@ -5,11 +5,12 @@ use std::ffi::{c_char, c_long};
 use std::ptr;
 
 use pgrx::pg_sys::{self, Datum};
-use pgrx::{PgMemoryContexts, check_for_interrupts};
+use pgrx::{PgList, check_for_interrupts};
 
 use super::columns::{check_columns, values_of};
 use super::prepared::{Prepared, Query, cleans_up, in_session};
 use crate::pg::server::error::{Result, catch};
+use crate::pg::server::temp_file::RowMemory;
 
 // The query may run user-defined functions, whose errors must be returned with all details.
 unsafe extern "C-unwind" {
@@ -97,15 +98,13 @@ impl<const N: usize> OpenCursor<N> {
     }
 
     /// Calls `each` with every relation that the query reads.
-    pub(crate) fn for_each_relation(&self, mut each: impl FnMut(pg_sys::Oid)) {
+    pub(crate) fn for_each_relation(&self, each: impl FnMut(pg_sys::Oid)) {
         // SAFETY: as above; the list has as many relations as it says.
         unsafe {
             let statement = pg_sys::PortalGetPrimaryStmt(self.portal);
-            if statement.is_null() || (*statement).relationOids.is_null() {
-                return;
+            if let Some(statement) = statement.as_ref() {
+                PgList::<pg_sys::Oid>::from_pg(statement.relationOids).iter_oid().for_each(each);
             }
-            let list = (*statement).relationOids;
-            (0..(*list).length).for_each(|n| each(pg_sys::list_nth_oid(list, n)));
         }
     }
 
@@ -116,20 +115,13 @@ impl<const N: usize> OpenCursor<N> {
         rows: usize,
         mut each: impl FnMut([Option<Datum>; N]) -> Result<()>,
     ) -> Result<()> {
-        let mut context = PgMemoryContexts::new("neardup: rows of a query");
+        let mut memory = RowMemory::new("neardup: rows of a query");
         loop {
             check_for_interrupts!();
             let mut fetched = 0;
             for row in self.fetch(rows)? {
                 fetched += 1;
-                // SAFETY: `each` keeps only copies of a row.
-                if let Err(error) = unsafe { context.switch_to(|_| each(row)) } {
-                    // The error may be in the context, which is freed with its parent.
-                    std::mem::forget(context);
-                    return Err(error);
-                }
-                // SAFETY: as above.
-                unsafe { context.reset() };
+                memory.make(|| each(row))?;
             }
             if fetched == 0 {
                 return Ok(());

@@ -3,7 +3,7 @@
 use pgrx::check_for_interrupts;
 use pgrx::pg_sys::{self, Datum};
 
-use crate::pg::server::encoding::c_string;
+use super::names::value_as_text;
 use crate::pg::server::error::Result;
 use neardup_core::hash;
 use neardup_core::memory;
@@ -95,13 +95,8 @@ impl IdValues {
 
     /// Returns the value of a row as text.
     pub(crate) fn show(&self, row: usize) -> String {
-        let mut output = pg_sys::InvalidOid;
-        let mut varlena = false;
-        // SAFETY: the type has an output function, which takes values of the type.
-        unsafe {
-            pg_sys::getTypeOutputInfo(self.type_oid, &raw mut output, &raw mut varlena);
-            c_string(pg_sys::OidOutputFunctionCall(output, self.datum(row)))
-        }
+        // SAFETY: the type of the values.
+        unsafe { value_as_text(self.type_oid, self.datum(row)) }.unwrap_or_else(|error| error.raise())
     }
 
     /// Compares two ids of this type.

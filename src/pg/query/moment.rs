@@ -32,6 +32,11 @@ impl Moment {
         Self(unsafe { pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot()) })
     }
 
+    /// Returns the snapshot.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        self.0
+    }
+
     /// Makes all statements of `work` that may write use this snapshot.
     pub(crate) fn during<T>(&self, work: impl FnOnce() -> T) -> T {
         /// Restores the previous snapshot, also after an error.

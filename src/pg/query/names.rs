@@ -1,11 +1,11 @@
 //! Names as users write them, and names and operators of types as SQL text has them, quoted.
 
-use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
+use pgrx::{PgList, PgSqlErrorCode};
 
 use super::catalog::{operator, role_name};
 use crate::pg::server::encoding::{self, c_string};
-use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::error::{Result, SqlError, catch};
 
 /// Returns the name of a type, as users write it. Callers may pass any OID; if no type has it, the
 /// result is `???`.
@@ -38,12 +38,11 @@ pub(crate) fn name_of(relation: pg_sys::Oid) -> Result<String> {
 pub(crate) fn is_path_bare() -> bool {
     // SAFETY: the list is ours; all its members are OIDs of schemas.
     unsafe {
-        let path = pg_sys::fetch_search_path(false);
-        let count = if path.is_null() { 0 } else { (*path).length };
+        let path = PgList::<Oid>::from_pg(pg_sys::fetch_search_path(false));
         let own = |schema| {
             schema == pg_sys::Oid::from(pg_sys::PG_CATALOG_NAMESPACE) || pg_sys::isTempNamespace(schema)
         };
-        (0..count).all(|n| own(pg_sys::list_nth_oid(path, n)))
+        path.iter_oid().all(own)
     }
 }
 
@@ -79,4 +78,17 @@ pub(crate) fn equality(of: Oid) -> Result<String> {
 /// Returns the name of a role, quoted for SQL text.
 pub(crate) fn role(oid: Oid) -> Result<String> {
     role_name(oid).map_or_else(|| Ok(oid.to_u32().to_string()), |name| quote_identifier(&name))
+}
+
+/// Returns a value of a type as text.
+///
+/// # Safety
+/// `value` is of the type `of`.
+pub(crate) unsafe fn value_as_text(of: Oid, value: pg_sys::Datum) -> Result<String> {
+    let (mut output, mut varlena) = (pg_sys::InvalidOid, false);
+    // SAFETY: a type has an output function, which takes its values.
+    unsafe {
+        pg_sys::getTypeOutputInfo(of, &raw mut output, &raw mut varlena);
+        Ok(c_string(catch(|| pg_sys::OidOutputFunctionCall(output, value))?))
+    }
 }

@@ -3,6 +3,19 @@
 
 use pgrx::{PgList, pg_sys};
 
+use crate::pg::server::call::FunctionCall;
+use crate::pg::server::error::Result;
+
+/// Answers a request of the planner, which is a node, by the node that `answer` returns, if it has
+/// an answer.
+pub(crate) fn support(
+    call: FunctionCall,
+    answer: impl FnOnce(*mut pg_sys::Node) -> Result<Option<*mut pg_sys::Node>>,
+) -> Result<pg_sys::Datum> {
+    let Some(request) = call.datum(0) else { return Ok(call.give::<i32>(None)) };
+    Ok(answer(request.cast_mut_ptr())?.unwrap_or(std::ptr::null_mut()).into())
+}
+
 /// Returns the value of a node that is a constant and not NULL.
 ///
 /// # Safety
@@ -50,6 +63,30 @@ pub(crate) unsafe fn columns_in(node: *mut pg_sys::Node) -> PgList<pg_sys::Node>
         pg_sys::PVC_RECURSE_AGGREGATES | pg_sys::PVC_RECURSE_WINDOWFUNCS | pg_sys::PVC_RECURSE_PLACEHOLDERS;
     // SAFETY: the caller's promise.
     unsafe { PgList::from_pg(pg_sys::pull_var_clause(node, flags as i32)) }
+}
+
+/// Returns a number as a constant.
+pub(crate) fn float_constant(number: f64) -> *mut pg_sys::Node {
+    let value = pg_sys::Datum::from(number.to_bits());
+    // SAFETY: makes a node; values of this type have 8 bytes and are passed by value.
+    unsafe { pg_sys::makeConst(pg_sys::FLOAT8OID, -1, pg_sys::InvalidOid, 8, value, false, true).cast() }
+}
+
+/// Returns a copy of a call with `argument` in place of the argument that has this number.
+///
+/// # Safety
+/// A call that has such an argument.
+pub(crate) unsafe fn with_argument(
+    call: *mut pg_sys::FuncExpr,
+    number: usize,
+    argument: *mut pg_sys::Node,
+) -> *mut pg_sys::Node {
+    // SAFETY: the caller's promise; we may change the copy that we made.
+    unsafe {
+        let copy: *mut pg_sys::FuncExpr = pg_sys::copyObjectImpl(call.cast()).cast();
+        PgList::<pg_sys::Node>::from_pg((*copy).args).replace_ptr(number, argument);
+        copy.cast()
+    }
 }
 
 /// Returns a placeholder document of the type `of`, or None if `of` is not a type of documents.

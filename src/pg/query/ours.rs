@@ -7,7 +7,8 @@ use pgrx::pg_sys::{self, Oid};
 
 use super::catalog::type_row;
 use crate::pg::server::call::varlena_bytes;
-use crate::pg::server::encoding::c_string;
+use crate::pg::server::own_schema::is_neardup;
+use crate::pg::server::syscache;
 
 /// Reports whether a function is in C and a member of an extension.
 pub(crate) fn is_function_of(extension: Oid, function: Oid) -> bool {
@@ -25,16 +26,12 @@ pub(crate) fn is_type(of: Oid, name: &str) -> bool {
         (is_base && row.typlen == -1 && !row.typbyval, row.typinput)
     });
     let Some((is_shaped, input)) = found else { return false };
-    // SAFETY: any OID may be looked up. The name of an extension is null or a C string.
-    unsafe {
-        let extension = pg_sys::getExtensionOfObject(pg_sys::TypeRelationId, of);
-        let of_extension = pg_sys::get_extension_name(extension);
-        is_shaped
-            && !of_extension.is_null()
-            && c_string(of_extension) == "neardup"
-            && is_function_of(extension, input)
-            && symbol(input).is_some_and(|symbol| symbol == format!("neardup_{name}_in").as_bytes())
-    }
+    // SAFETY: any OID may be looked up.
+    let extension = unsafe { pg_sys::getExtensionOfObject(pg_sys::TypeRelationId, of) };
+    is_shaped
+        && is_neardup(extension)
+        && is_function_of(extension, input)
+        && symbol(input).is_some_and(|symbol| symbol == format!("neardup_{name}_in").as_bytes())
 }
 
 /// ClanguageId of pg_language.h.
@@ -42,24 +39,15 @@ const C_LANGUAGE: Oid = Oid::from_u32(13);
 
 /// Returns the name of a function in its library, or `None` for a function in another language.
 pub(crate) fn symbol(function: Oid) -> Option<Vec<u8>> {
-    // SAFETY: any OID may be looked up; the source is a text, and is copied before the row is
-    // released.
+    let cache = pg_sys::SysCacheIdentifier::PROCOID;
+    // SAFETY: any OID may be looked up; the row is of a function, whose source is a text, which is
+    // copied.
     unsafe {
-        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::PROCOID as i32, function.into());
-        if tuple.is_null() {
-            return None;
-        }
-        let mut null = false;
-        let source = pg_sys::SysCacheGetAttr(
-            pg_sys::SysCacheIdentifier::PROCOID as i32,
-            tuple,
-            pg_sys::Anum_pg_proc_prosrc as i16,
-            &raw mut null,
-        );
-        let form: *const pg_sys::FormData_pg_proc = pg_sys::GETSTRUCT(tuple).cast();
-        let language = (*form).prolang;
-        let symbol = (!null && language == C_LANGUAGE).then(|| varlena_bytes(source).to_vec());
-        pg_sys::ReleaseSysCache(tuple);
-        symbol
+        syscache::row(cache, &[function.into()], |row| {
+            let form: *const pg_sys::FormData_pg_proc = pg_sys::GETSTRUCT(row).cast();
+            let source = syscache::attribute(cache, row, pg_sys::Anum_pg_proc_prosrc);
+            source.filter(|_| (*form).prolang == C_LANGUAGE).map(|source| varlena_bytes(source).to_vec())
+        })
+        .flatten()
     }
 }

@@ -3,8 +3,8 @@
 
 use std::ffi::{CString, c_char, c_int};
 
-use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
+use pgrx::{PgList, PgSqlErrorCode};
 
 use super::columns::check_columns;
 use crate::pg::server::encoding::{self, c_string};
@@ -116,14 +116,9 @@ impl Prepared {
     pub(super) fn select(&self) -> Result<()> {
         // SAFETY: the source lives as long as the plan; its list contains queries.
         let is_select = unsafe {
-            let queries = (*self.source()?).query_list;
-            match if queries.is_null() { 0 } else { (*queries).length } {
-                1 => {
-                    let query: *mut pg_sys::Query = (*(*queries).elements).ptr_value.cast();
-                    (*query).commandType == pg_sys::CmdType::CMD_SELECT
-                }
-                _ => false,
-            }
+            let queries = PgList::<pg_sys::Query>::from_pg((*self.source()?).query_list);
+            let is_select = |query: *mut pg_sys::Query| (*query).commandType == pg_sys::CmdType::CMD_SELECT;
+            queries.len() == 1 && queries.get_ptr(0).is_some_and(is_select)
         };
         if is_select { Ok(()) } else { Err(not_one("the query is not a SELECT")) }
     }
@@ -132,11 +127,11 @@ impl Prepared {
     pub(super) fn source(&self) -> Result<*mut pg_sys::CachedPlanSource> {
         // SAFETY: a list, or null, that lives as long as the plan.
         unsafe {
-            let sources = pg_sys::SPI_plan_get_plan_sources(self.plan);
-            match if sources.is_null() { 0 } else { (*sources).length } {
-                1 => Ok((*(*sources).elements).ptr_value.cast()),
-                0 => Err(not_one("the query is empty")),
-                count => Err(not_one(&format!("the query has {count} statements, not one"))),
+            let sources = PgList::from_pg(pg_sys::SPI_plan_get_plan_sources(self.plan));
+            match (sources.get_ptr(0), sources.len()) {
+                (None, _) => Err(not_one("the query is empty")),
+                (Some(source), 1) => Ok(source),
+                (_, count) => Err(not_one(&format!("the query has {count} statements, not one"))),
             }
         }
     }

@@ -1,11 +1,11 @@
 //! The relation of the documents, and the columns that hold the documents and their ids.
 
-use pgrx::{PgSqlErrorCode, pg_sys};
+use pgrx::{PgList, PgSqlErrorCode, pg_sys};
 
 use super::column::UserColumn;
 use super::decode::ColumnContent;
 use super::ids;
-use super::names::quote_identifier;
+use super::names::{quote_identifier, value_as_text};
 use crate::pg::compat;
 use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::{Result, SqlError, catch};
@@ -166,13 +166,8 @@ impl Relation {
             .find_map(|id| Some((id, likely_text(id)?)))
     }
 
-    /// Returns a column that may hold documents, for hints.
-    pub(crate) fn any_document(&self) -> Option<&UserColumn> {
-        self.documents().next()
-    }
-
     /// Lists the columns that may hold documents, for hints.
-    fn documents(&self) -> impl Iterator<Item = &UserColumn> {
+    pub(crate) fn documents(&self) -> impl Iterator<Item = &UserColumn> {
         let holds_tokens = |column: &UserColumn| {
             let kind = ColumnContent::for_type(column.base_type);
             kind != ColumnContent::Text && kind.sketches().is_none()
@@ -266,10 +261,9 @@ impl Relation {
             let (table, address, any) = (relation.0, &raw mut row, &raw mut pg_sys::SnapshotAnyData);
             let is_there = catch(|| fetch(table, address, any, slot))?;
             for column in columns.iter().filter(|_| is_there) {
-                let (mut null, mut output, mut varlena) = (false, pg_sys::InvalidOid, false);
+                let mut null = false;
                 let value = pg_sys::slot_getattr(slot, column.number.into(), &raw mut null);
-                pg_sys::getTypeOutputInfo(column.base_type, &raw mut output, &raw mut varlena);
-                values.push(c_string(catch(|| pg_sys::OidOutputFunctionCall(output, value))?));
+                values.push(value_as_text(column.base_type, value)?);
             }
             pg_sys::ExecDropSingleTupleTableSlot(slot);
         }
@@ -340,9 +334,8 @@ fn names<'a>(columns: impl Iterator<Item = &'a UserColumn>) -> String {
 unsafe fn primary_key(relation: pg_sys::Relation) -> (Vec<i16>, bool) {
     // SAFETY: the caller's promise; an index has a row in pg_index with `indnkeyatts` keys.
     unsafe {
-        let indexes = pg_sys::RelationGetIndexList(relation);
-        let count = if indexes.is_null() { 0 } else { (*indexes).length };
-        for index in (0..count).map(|n| pg_sys::list_nth_oid(indexes, n)) {
+        let indexes = PgList::<pg_sys::Oid>::from_pg(pg_sys::RelationGetIndexList(relation));
+        for index in indexes.iter_oid() {
             let index = pg_sys::index_open(index, pg_sys::AccessShareLock as i32);
             let form = (*index).rd_index;
             let key = ((*form).indisprimary && (*form).indisvalid).then(|| {

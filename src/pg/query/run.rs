@@ -110,10 +110,7 @@ impl Query<'_> {
         let rest = text.get(start..).unwrap_or_default();
         // Length 0 means the rest of the text.
         let statement = if length == 0 { rest } else { rest.get(..length).unwrap_or(rest) };
-        let statement = encoding::to_utf8(statement)?.ok_or_else(|| {
-            let message = "the query is not valid UTF-8";
-            SqlError::new(PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE, message)
-        })?;
+        let statement = encoding::to_utf8(statement)?.ok_or_else(|| SqlError::not_utf8("the query"))?;
         Ok((memory::owned(statement, "reading a query")?, types))
     }
 }

@@ -8,6 +8,7 @@ use super::prepared::Parameter;
 use super::subtransaction::attempt;
 use crate::pg::server::encoding::to_server;
 use crate::pg::server::error::{Result, catch};
+use crate::pg::server::temp_file::RowMemory;
 use crate::pg::server::values::array_of;
 use neardup_core::memory;
 
@@ -40,7 +41,7 @@ impl RowIds {
             pg_sys::getTypeInputInfo(type_oid, &raw mut input, &raw mut element);
             pg_sys::fmgr_info(input, &raw mut function);
         }
-        let mut context = pgrx::PgMemoryContexts::new("neardup: reading ids");
+        let mut memory = RowMemory::new("neardup: reading ids");
         let mut written = written.into_iter();
         loop {
             check_for_interrupts!();
@@ -56,16 +57,9 @@ impl RowIds {
                     unsafe { ids.push(catch(|| InputFunctionCall(function, text, element, -1))?) }
                 })
             };
-            // SAFETY: values made inside are copied before the context is reset.
-            match unsafe { context.switch_to(|_| attempt(read)) } {
-                // SAFETY: as above.
-                Ok(Some(())) => unsafe { context.reset() },
-                Ok(None) => return Ok(None),
-                Err(error) => {
-                    // The error is in the context, which is freed with its parent.
-                    std::mem::forget(context);
-                    return Err(error);
-                }
+            // The values are copied.
+            if memory.make(|| attempt(read))?.is_none() {
+                return Ok(None);
             }
         }
     }

@@ -53,10 +53,7 @@ impl DocumentSource {
     }
 
     pub(super) fn not_text(&self, id: &str) -> SqlError {
-        SqlError::new(
-            PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
-            format!("the document with id {id} of {} is not valid UTF-8", self.relation),
-        )
-        .hint("Convert it with convert_from(…, 'its encoding'), or leave it out through a view.")
+        SqlError::not_utf8(format_args!("the document with id {id} of {}", self.relation))
+            .hint("Convert it with convert_from(…, 'its encoding'), or leave it out through a view.")
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use pgrx::{PgSqlErrorCode, pg_sys};
+use pgrx::pg_sys;
 
 use super::packed::source_document;
 use crate::pg::query::Parameter;
@@ -344,11 +344,8 @@ impl DocumentSource {
         // SAFETY: the caller's promise.
         let place = encoding::to_utf8(unsafe { varlena_bytes(value) })?;
         place.map(Some).ok_or_else(|| {
-            let column = column.unwrap_or_default();
-            SqlError::new(
-                PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
-                format!("column \"{column}\" of {} holds what is not valid UTF-8", self.relation),
-            )
+            let (column, relation) = (column.unwrap_or_default(), &self.relation);
+            SqlError::not_utf8(format_args!("column \"{column}\" of {relation} holds what"))
         })
     }
 

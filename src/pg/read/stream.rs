@@ -5,8 +5,8 @@
 //! all others together. So the size of the tables says how much there is at most: what was read of
 //! them is counted as they store it.
 
-use pgrx::pg_sys::{self, Datum};
-use pgrx::{IntoDatum, PgMemoryContexts, check_for_interrupts, direct_function_call};
+use pgrx::pg_sys;
+use pgrx::{IntoDatum, check_for_interrupts, direct_function_call};
 
 use super::sites::ReadSites;
 use super::source::{DocumentSource, ValueOrder};
@@ -16,6 +16,7 @@ use crate::pg::query::cursor::OpenCursor;
 use crate::pg::query::ids::RowIds;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::Result;
+use crate::pg::server::temp_file::RowMemory;
 use neardup_core::error::Error;
 use neardup_core::features::source_document::SourceDocument;
 use neardup_core::memory;
@@ -38,8 +39,8 @@ impl DocumentSource {
         let [group, source, source_value] = of_groups;
         let types = [self.id_type, self.kind.type_oid(), site, url, site_value, group, source, source_value];
         let cursor = OpenCursor::open(&query, types)?;
-        let context = PgMemoryContexts::new("neardup: documents");
-        Ok(DocumentStream { source: self, context, cursor, rows: 16, stored: 0, ended: false })
+        let memory = RowMemory::new("neardup: documents");
+        Ok(DocumentStream { source: self, memory, cursor, rows: 16, stored: 0, ended: false })
     }
 }
 
@@ -59,8 +60,8 @@ pub(super) struct ReadRows<'r> {
 /// The documents of a source in the order in which they arrive.
 pub(crate) struct DocumentStream<'a> {
     source: &'a DocumentSource,
-    /// The memory context of detoasted copies, which are freed when their rows are done.
-    context: PgMemoryContexts,
+    /// The memory of detoasted copies.
+    memory: RowMemory,
     cursor: OpenCursor<8>,
     rows: usize,
     /// The number of bytes that the documents so far take where they are stored.
@@ -94,7 +95,7 @@ impl DocumentStream<'_> {
         /// about a megabyte.
         const ROWS_A_FETCH: std::ops::RangeInclusive<usize> = 1..=256;
         check_for_interrupts!();
-        let Self { source, cursor, context, stored, .. } = self;
+        let Self { source, cursor, memory, stored, .. } = self;
         let ReadRows { side, ids, sites, across, sketches } = rows;
         let (mut fetched, mut bytes) = (0, 0);
         for [id, value, site, url, site_value, group, other, other_value] in cursor.fetch(self.rows)? {
@@ -106,9 +107,9 @@ impl DocumentStream<'_> {
                 return Err(source.double_id());
             }
             // SAFETY: the cursor checked that ids are of their type and documents of their kind;
-            // both are copied before the context is reset.
+            // both are copied before the next row.
             let document = unsafe {
-                let document = context.switch_to(|_| {
+                memory.make(|| {
                     ids.push(id)?;
                     if let Some(sites) = sites {
                         sites.push(*side, source.place(source.site_column.as_deref(), site)?, site_value)?;
@@ -121,7 +122,7 @@ impl DocumentStream<'_> {
                         each_group(row, group)?;
                     }
                     let Some(value) = value else { return Ok(None) };
-                    *stored += stored_bytes(value);
+                    *stored += pg_sys::toast_datum_size(value);
                     match source.kind.sketches() {
                         None => source.document(value, url).map(Some),
                         Some(kind) => match sketches.read(kind, varlena_bytes(value)) {
@@ -129,9 +130,7 @@ impl DocumentStream<'_> {
                             Err(error) => Err(source.not_comparable(error, &ids.show(row))),
                         },
                     }
-                })?;
-                context.reset();
-                document
+                })?
             };
             match document {
                 Some(Some(document)) => {
@@ -173,15 +172,6 @@ fn times_read<const N: usize>(cursor: &OpenCursor<N>, from: pg_sys::Oid, rows: u
         return by_rows;
     }
     by_rows.min(tables.bytes / (bytes + ROW * rows).max(1) as f64)
-}
-
-/// Returns the number of bytes that a value takes where it is stored.
-///
-/// # Safety
-/// The value is of variable length.
-unsafe fn stored_bytes(value: Datum) -> usize {
-    // SAFETY: the caller's promise.
-    unsafe { pg_sys::toast_datum_size(value) }
 }
 
 fn kind(relation: pg_sys::Oid) -> u8 {

@@ -3,14 +3,15 @@
 
 use std::borrow::Cow;
 
+use pgrx::pg_sys;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::arguments::Arguments;
 use super::example::Example;
-use super::form::{Argument, KeptArguments};
+use super::form::{Argument, KeptArguments, PARTIAL_DUPLICATES};
 use super::methods;
-use super::passages::{self, RawArguments};
+use super::passages::{self, PassageArguments};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::methods::Method;
 use neardup_core::methods::carried::passages::SharedPassages;
@@ -112,16 +113,13 @@ impl MethodCall {
     pub(crate) fn parse(self) -> Result<Described> {
         if let Some(PassageCall { features, min_sentences, extend }) = self.passages {
             let mut example = Example::new("partial_duplicates", ["…".to_owned()]);
-            let given = RawArguments {
-                threshold: self.threshold,
-                options: Ok(self.options),
-                features: features.map(Cow::Owned),
-                min_sentences,
-                extend,
-                shingle: self.shingle,
-                tokenizer: self.tokenizer.map(Cow::Owned),
-            };
-            let passages::PassageArguments { parameters, .. } = passages::wanted(given, &mut example)?;
+            let Self { threshold, options, tokenizer, shingle, .. } = self;
+            let texts = [(Argument::Features, features), (Argument::Tokenizer, tokenizer)];
+            let texts = texts.into_iter().filter_map(|(argument, text)| Some((argument, text?))).collect();
+            let others = KeptArguments::default();
+            let given = KeptArguments { threshold, options, shingle, min_sentences, extend, texts, ..others };
+            let given = PARTIAL_DUPLICATES.with(&given, pg_sys::InvalidOid);
+            let PassageArguments { parameters, .. } = passages::wanted(given, &mut example)?;
             return Ok(Described::Passages(SharedPassages::new(parameters)));
         }
         let Some((name, parse)) = methods::find(&self.method) else {

@@ -1,13 +1,11 @@
 //! The arguments that say which rows are compared: those of one group (`within`), those of
 //! different sources (`across`).
 
-use std::borrow::Cow;
-
 use pgrx::PgSqlErrorCode;
 
 use super::example::{Example, literal};
 use super::form::{Argument, Named};
-use super::tables::RelationColumns;
+use super::tables::{NamedColumn, RelationColumns, column, columns_of};
 use crate::pg::query::column::UserColumn;
 use crate::pg::query::ids::has_order;
 use crate::pg::query::names::type_name;
@@ -49,31 +47,6 @@ impl RowLimits {
         within.map_or(Ok(()), with_order)?;
         Ok(RowColumns { within, across: column(&self.across, table, number)?, ..RowColumns::default() })
     }
-}
-
-/// Returns the column of the relation with this number, if one is named.
-pub(super) fn column<'b>(
-    all: &[Option<NamedColumn>],
-    table: &'b RelationColumns,
-    number: usize,
-) -> Result<Option<&'b UserColumn>> {
-    let named = all.get(number).and_then(Option::as_ref);
-    named.map(|(name, argument)| table.relation.named(name, argument.name())).transpose()
-}
-
-/// The name of a column, and the argument that gives it.
-pub(super) type NamedColumn = (Cow<'static, str>, Argument);
-
-/// Returns the column of each relation that one of these arguments names, if there is one.
-pub(super) fn columns_of(given: Named<'_>, arguments: [Argument; 2]) -> Result<Vec<Option<NamedColumn>>> {
-    let mut columns: Vec<Option<NamedColumn>> = Vec::new();
-    for (_, argument) in given.form.relations().iter().zip(arguments) {
-        // Unless the caller names the column of the right table, it has the same name as the column
-        // of the left table.
-        let name = given.text(argument)?.map(|name| (name, argument));
-        columns.push(name.or_else(|| columns.last().cloned().flatten()));
-    }
-    Ok(columns)
 }
 
 /// Refuses a column of groups whose type has no order.

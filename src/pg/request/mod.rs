@@ -21,6 +21,6 @@ pub(crate) use example::such_as;
 pub(crate) use join::{Request, no_normalization_of_pages};
 pub(crate) use nearest_of_each::NearestRequest;
 pub(crate) use options::sample_size;
-pub(crate) use passages::{PassageArguments, PassageRequest, RawArguments, wanted};
+pub(crate) use passages::{PassageArguments, PassageRequest, wanted};
 pub(crate) use runs::RunsRequest;
 pub(crate) use tokenizer::{HtmlPages, plain_tokenizer};

@@ -62,7 +62,7 @@ impl PassageRequest {
         let of_words =
             of_words(&example, tokenizer.as_deref()).for_function(whole.name, example.id_type.clone());
         refuse_made(&columns, "sentences")?;
-        let PassageArguments { parameters, pages } = wanted(RawArguments::new(given)?, &mut example)?;
+        let PassageArguments { parameters, pages } = wanted(given, &mut example)?;
         let most =
             given.get(Argument::MaxPassages).map(|most| at_least_one("max_passages", most, 1000, &example));
         let max_passages = most.transpose()?;
@@ -71,39 +71,6 @@ impl PassageRequest {
         alike_groups(&left, right.as_ref())?;
         let id_type = tables.id_type();
         Ok(Self { name: form.name, left, right, id_type, parameters, max_passages, example, of_words })
-    }
-}
-
-/// The arguments as the caller gave them.
-pub(crate) struct RawArguments {
-    /// The minimum similarity of sentences.
-    pub threshold: Option<f64>,
-    /// The option values by name.
-    pub options: Result<Option<Value>>,
-    /// The kind of signatures.
-    pub features: Option<Cow<'static, str>>,
-    /// The minimum number of sentences in a passage.
-    pub min_sentences: Option<i32>,
-    /// Whether passages grow beyond their sentences.
-    pub extend: Option<bool>,
-    /// The number of words in a shingle.
-    pub shingle: Option<i32>,
-    /// The name of the tokenizer.
-    pub tokenizer: Option<Cow<'static, str>>,
-}
-
-impl RawArguments {
-    /// Reads the arguments of a call.
-    pub(crate) fn new(given: Named<'_>) -> Result<Self> {
-        Ok(Self {
-            threshold: given.get(Argument::Threshold),
-            options: given.json(Argument::Options),
-            features: given.text(Argument::Features)?,
-            min_sentences: given.get(Argument::MinSentences),
-            extend: given.get(Argument::Extend),
-            shingle: given.get(Argument::Shingle),
-            tokenizer: given.text(Argument::Tokenizer)?,
-        })
     }
 }
 
@@ -116,24 +83,26 @@ pub(crate) struct PassageArguments {
 }
 
 /// Checks the arguments, and adds the valid ones to the example.
-pub(crate) fn wanted(given: RawArguments, example: &mut Example) -> Result<PassageArguments> {
+pub(crate) fn wanted(given: Named<'_>, example: &mut Example) -> Result<PassageArguments> {
     let default = Parameters::default();
-    let threshold = given.threshold.unwrap_or(THRESHOLD);
+    let threshold = given.get(Argument::Threshold).unwrap_or(THRESHOLD);
     example.threshold = Some(THRESHOLD);
     neardup_core::verify::measure::check_threshold(threshold)
         .map_err(|error| SqlError::from(error).hint(such_as(example)))?;
     example.threshold = Some(threshold);
-    let name = given.features.unwrap_or(Cow::Borrowed("imatch"));
+    let name = given.text(Argument::Features)?.unwrap_or(Cow::Borrowed("imatch"));
     let known = known(&name, example)?;
     if name != "imatch" {
         *example = example.with("features", literal(&name));
     }
-    let min_sentences = given.min_sentences.map_or(i64::from(default.min_sentences), i64::from);
+    let min_sentences = given.get::<i32>(Argument::MinSentences);
+    let min_sentences = min_sentences.map_or(i64::from(default.min_sentences), i64::from);
     let min_sentences = at_least_one("min_sentences", min_sentences, default.min_sentences, example)?;
     if min_sentences != u64::from(default.min_sentences) {
         *example = example.with("min_sentences", min_sentences);
     }
-    let tokenizer = given.tokenizer.as_deref().filter(|&name| name != "words");
+    let tokenizer = given.text(Argument::Tokenizer)?;
+    let tokenizer = tokenizer.as_deref().filter(|&name| name != "words");
     if let Some(name) = tokenizer.filter(|&name| name != HTML) {
         let message = format!("sentences are made of words: tokenizer must be words or html, not {name}");
         return Err(SqlError::parameter(message).hint(such_as(&example.with("tokenizer", literal(HTML)))));
@@ -142,7 +111,7 @@ pub(crate) fn wanted(given: RawArguments, example: &mut Example) -> Result<Passa
         *example = example.with("tokenizer", literal(HTML));
     }
     let hint = || such_as(&options::with(example, "{\"max_similar\": 1000}"));
-    let mut by_name = options::given(given.options, hint)?;
+    let mut by_name = options::given(given.json(Argument::Options), hint)?;
     options::only_known(&by_name, known, example)?;
     let read: PassageOptions = options::read(&by_name, example)?;
     let most_similar = read.max_similar.map_or(default.most_similar.into(), |most| most.0);
@@ -152,7 +121,7 @@ pub(crate) fn wanted(given: RawArguments, example: &mut Example) -> Result<Passa
     let with_html =
         if tokenizer.is_some() { example.clone() } else { example.with("tokenizer", literal(HTML)) };
     let pages = HtmlPages::read(tokenizer, read.url.clone(), &with_html)?;
-    let features = read.features(&name, given.shingle, example)?;
+    let features = read.features(&name, given.get(Argument::Shingle), example)?;
     // It is not known yet whether the relation has such a column.
     by_name.remove("url");
     if !by_name.is_empty() {
@@ -162,7 +131,7 @@ pub(crate) fn wanted(given: RawArguments, example: &mut Example) -> Result<Passa
         features,
         threshold,
         min_sentences: u32::try_from(min_sentences).unwrap_or(u32::MAX),
-        extend: given.extend.unwrap_or(true).then_some(gap),
+        extend: given.get(Argument::Extend).unwrap_or(true).then_some(gap),
         most_similar: u32::try_from(most_similar).unwrap_or(u32::MAX),
         min_width,
     };

@@ -26,19 +26,49 @@ pub(super) struct Tables<'a> {
     id_type: Option<pg_sys::Oid>,
 }
 
-/// A relation, the names of its columns that the caller gave, and the arguments for these names.
+/// A relation, and its columns that the caller named.
 #[derive(Debug)]
 pub(super) struct RelationColumns {
     /// The relation.
     pub relation: Relation,
-    id: (Argument, Option<Cow<'static, str>>),
-    text: (Argument, Option<Cow<'static, str>>),
+    id: Option<NamedColumn>,
+    text: Option<NamedColumn>,
 }
 
-/// The arguments that name the columns of ids and documents: for the only or left table, and for
-/// the right table.
+/// The name of a column, and the argument that gives it.
+pub(super) type NamedColumn = (Cow<'static, str>, Argument);
+
+/// Returns the name of a column if the caller named it, and the argument that gives it.
+fn name_and_argument(column: &Option<NamedColumn>) -> (Option<&str>, &'static str) {
+    column.as_ref().map_or((None, ""), |(name, argument)| (Some(name), argument.name()))
+}
+
+/// Returns the column of each relation that one of these arguments names, if there is one.
+pub(super) fn columns_of(given: Named<'_>, arguments: [Argument; 2]) -> Result<Vec<Option<NamedColumn>>> {
+    let mut columns: Vec<Option<NamedColumn>> = Vec::new();
+    for (_, argument) in given.form.relations().iter().zip(arguments) {
+        // Unless the caller names the column of the right table, it has the same name as the column
+        // of the left table.
+        let name = given.text(argument)?.map(|name| (name, argument));
+        columns.push(name.or_else(|| columns.last().cloned().flatten()));
+    }
+    Ok(columns)
+}
+
+/// Returns the column of the relation with this number, if one is named.
+pub(super) fn column<'b>(
+    all: &[Option<NamedColumn>],
+    table: &'b RelationColumns,
+    number: usize,
+) -> Result<Option<&'b UserColumn>> {
+    let named = all.get(number).and_then(Option::as_ref);
+    named.map(|(name, argument)| table.relation.named(name, argument.name())).transpose()
+}
+
+/// The arguments that name the columns of ids, and those of documents: for the only or left table,
+/// and for the right table.
 const COLUMNS: [[Argument; 2]; 2] =
-    [[Argument::IdColumn, Argument::TextColumn], [Argument::RightIdColumn, Argument::RightTextColumn]];
+    [[Argument::IdColumn, Argument::RightIdColumn], [Argument::TextColumn, Argument::RightTextColumn]];
 
 impl<'a> Tables<'a> {
     /// Looks up the relations.
@@ -46,25 +76,16 @@ impl<'a> Tables<'a> {
         let (form, id_type) = (given.form, given.id_type());
         let arguments = form.relations();
         let mut tables: Vec<RelationColumns> = Vec::new();
-        for (&argument, columns) in arguments.iter().zip(COLUMNS) {
+        let [ids, texts] = COLUMNS.map(|arguments| columns_of(given, arguments));
+        for ((&argument, id), mut text) in arguments.iter().zip(ids?).zip(texts?) {
             let relation = given.need(argument).and_then(Relation::open).map_err(|error| {
                 let names = arguments.iter().map(|argument| argument.name().to_owned());
                 error.hint(such_as(&usual(form, names)))
             })?;
-            // Unless the caller names a column of the right table, it has the same name as the
-            // column of the left table.
-            let mut named = Vec::new();
-            for (argument, left) in columns.into_iter().zip(COLUMNS[0]) {
-                named.push(match given.text(argument)? {
-                    Some(name) => (argument, Some(name)),
-                    None => (left, given.text(left)?),
-                });
-            }
-            let (mut text, id) = (named.remove(1), named.remove(0));
             // The method `title` uses the column with the name `title`, if there is one.
             let is_title = given.text(Argument::Method)?.is_some_and(|method| method == "title");
-            if is_title && text.1.is_none() && relation.named("title", "").is_ok() {
-                text.1 = Some(Cow::Borrowed("title"));
+            if is_title && text.is_none() && relation.named("title", "").is_ok() {
+                text = Some((Cow::Borrowed("title"), Argument::TextColumn));
             }
             tables.push(RelationColumns { relation, id, text });
         }
@@ -94,8 +115,8 @@ impl<'a> Tables<'a> {
     /// Returns the type of the left table's ids. Returns `None` for integers, which need no type,
     /// and for a column that does not exist, which is refused later.
     fn id_type_of_column(&self) -> Option<pg_sys::Oid> {
-        let RelationColumns { relation, id: (argument, name), .. } = self.tables.first()?;
-        let id = relation.id_column(name.as_deref(), argument.name()).ok()?;
+        let RelationColumns { relation, id, .. } = self.tables.first()?;
+        let id = relation.id_column(name_and_argument(id).0, "").ok()?;
         (!id.is_integer()).then_some(id.base_type)
     }
 
@@ -137,7 +158,7 @@ impl<'a> Tables<'a> {
     fn columns_of<'b>(&self, table: &'b RelationColumns) -> Result<(&'b UserColumn, &'b UserColumn)> {
         let RelationColumns { relation, id, text, .. } = table;
         let with_hint = |error: SqlError| {
-            if id.1.is_none() && relation.has_key_of_several() {
+            if id.is_none() && relation.has_key_of_several() {
                 return error.hint(self.key_of_several(table));
             }
             if let Some(hint) = relation.view_of_texts() {
@@ -148,7 +169,7 @@ impl<'a> Tables<'a> {
                     let names = relation.column_names();
                     format!("For example: SELECT * FROM {example}; columns: {names}.")
                 }
-                None => match relation.any_document().and_then(|document| document.quoted().ok()) {
+                None => match relation.documents().next().and_then(|document| document.quoted().ok()) {
                     Some(document) => format!(
                         "A view can number the rows: SELECT row_number() OVER () AS id, {document} FROM {};",
                         relation.shown
@@ -157,7 +178,8 @@ impl<'a> Tables<'a> {
                 },
             })
         };
-        let id = relation.id_column(id.1.as_deref(), id.0.name()).map_err(with_hint)?;
+        let (name, argument) = name_and_argument(id);
+        let id = relation.id_column(name, argument).map_err(with_hint)?;
         let wanted = self.id_type();
         if !self.id_type.map_or(id.is_integer(), |wanted| becomes(id.base_type, wanted)) {
             let message = format!(
@@ -182,7 +204,8 @@ impl<'a> Tables<'a> {
                 format!("type {} has no default ordering, so it cannot be an id", type_name(wanted));
             return Err(with_hint(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION, message)));
         }
-        let text = relation.text_column(text.1.as_deref(), text.0.name(), id).map_err(with_hint)?;
+        let (name, argument) = name_and_argument(text);
+        let text = relation.text_column(name, argument, id).map_err(with_hint)?;
         Ok((id, text))
     }
 
@@ -215,8 +238,8 @@ impl<'a> Tables<'a> {
     ) -> Result<(DocumentSource, Option<DocumentSource>)> {
         let id_type = self.id_type();
         let mut sources = Vec::new();
-        for (number, ((table, (id, text)), [argument, _])) in
-            self.tables.iter().zip(columns).zip(COLUMNS).enumerate()
+        for (number, ((table, (id, text)), argument)) in
+            self.tables.iter().zip(columns).zip(COLUMNS[0]).enumerate()
         {
             let (id_argument, rows) = (argument.name(), row(table, number)?);
             let url = pages.and_then(|pages| pages.url.as_deref());
@@ -239,9 +262,11 @@ impl<'a> Tables<'a> {
         let mut example = self.bare_example();
         let mut types = Vec::new();
         let mut named = (None, None);
-        for (table, [id_argument, text_argument]) in self.tables.iter().zip(COLUMNS) {
+        let [ids, texts] = COLUMNS;
+        for ((table, id_argument), text_argument) in self.tables.iter().zip(ids).zip(texts) {
             let relation = &table.relation;
-            let (id, text) = relation.likely_columns(table.id.1.as_deref(), table.text.1.as_deref())?;
+            let (id, text) =
+                relation.likely_columns(name_and_argument(&table.id).0, name_and_argument(&table.text).0)?;
             // A column is added only if it would not be found without a name or, in the right
             // table, by the name of the left table's column.
             if !relation.id_column(named.0, "").is_ok_and(|found| found.name == id.name) {

@@ -7,8 +7,8 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 use super::example::{Example, did_you_mean, literal, such_as};
 use super::options::ColumnName;
 use crate::pg::query::as_user::{PATH, with_settings};
-use crate::pg::server::encoding::c_string;
-use crate::pg::server::error::{Result, SqlError, catch};
+use crate::pg::query::names::value_as_text;
+use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::values;
 use neardup_core::features::Tokenizer;
 
@@ -81,10 +81,8 @@ pub(crate) fn with_schema(name: Cow<'_, str>, schema: pg_sys::Oid) -> Result<Cow
         return Ok(name);
     }
     with_settings(&[(c"search_path", PATH)], || {
-        let output = pg_sys::Oid::from(pg_sys::F_REGCONFIGOUT);
-        // SAFETY: the output function of OIDs of configurations.
-        let shown =
-            unsafe { c_string(catch(|| pg_sys::OidOutputFunctionCall(output, pg_sys::Datum::from(found)))?) };
+        // SAFETY: the OID of a configuration.
+        let shown = unsafe { value_as_text(pg_sys::REGCONFIGOID, found.into())? };
         Ok(Cow::Owned(format!("{TSEARCH}{shown}")))
     })
 }

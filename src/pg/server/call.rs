@@ -185,12 +185,7 @@ impl FunctionCall {
     pub(crate) unsafe fn text_in(self, n: usize, datum: pg_sys::Datum) -> Result<Cow<'static, str>> {
         // SAFETY: the caller's promise.
         let bytes = unsafe { varlena_bytes(datum) };
-        encoding::to_utf8(bytes)?.ok_or_else(|| {
-            SqlError::new(
-                PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
-                format!("argument {} is not valid UTF-8", n + 1),
-            )
-        })
+        encoding::to_utf8(bytes)?.ok_or_else(|| argument_not_utf8(n))
     }
 
     /// Returns argument `n`, which names something, or `None` if it is NULL. Errors and statements
@@ -264,6 +259,11 @@ impl FunctionCall {
             }
         }
     }
+}
+
+/// Returns the error for argument `n`, which should be text.
+pub(crate) fn argument_not_utf8(n: usize) -> SqlError {
+    SqlError::not_utf8(format_args!("argument {}", n + 1))
 }
 
 fn too_long(what: &str, bytes: usize, longest: usize) -> SqlError {

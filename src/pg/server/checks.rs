@@ -7,10 +7,8 @@ use neardup_core::search::ball::SetBall;
 use neardup_core::search::edit_ball::EditBall;
 use neardup_core::sketches::{minhash, simhash};
 
-const GROUPS: &str =
-    "Six groups of 14 values are usual: supershingles(minhash('some text', k => 8, permutations => 84), 6)";
-
-fn hinted<T>(checked: neardup_core::error::Result<T>, hint: &'static str) -> Result<T> {
+/// Adds a hint to the error for a wrong parameter.
+pub(crate) fn hinted<T>(checked: neardup_core::error::Result<T>, hint: &'static str) -> Result<T> {
     checked.map_err(|error| match error {
         wrong @ neardup_core::error::Error::Parameter { .. } => SqlError::from(wrong).hint(hint),
         other => other.into(),
@@ -33,21 +31,6 @@ pub(crate) fn permutations(values: i64) -> Result<u16> {
 /// Checks the number of bits in a simhash sketch.
 pub(crate) fn bits(bits: i64) -> Result<u16> {
     hinted(simhash::check_bits(bits), "More bits tell documents apart better: bits => 64")
-}
-
-/// Adds a hint about similarities of sketches to the error for a wrong parameter.
-pub(crate) fn with_similarity<T>(made: neardup_core::error::Result<T>) -> Result<T> {
-    hinted(made, "Texts that share four fifths of their shingles: near('some text', 0.8)")
-}
-
-/// Adds a hint about distances of sketches to the error for a wrong parameter.
-pub(crate) fn with_distance<T>(made: neardup_core::error::Result<T>) -> Result<T> {
-    hinted(made, "At most 3 unlike bits of 64 are usual: near(simhash('some text'), 3)")
-}
-
-/// Adds a hint about numbers of groups to the error for a wrong parameter.
-pub(crate) fn with_groups<T>(made: neardup_core::error::Result<T>) -> Result<T> {
-    hinted(made, GROUPS)
 }
 
 /// Parses a `text_ball` around a set. Fails for a ball by edit distance.

@@ -87,6 +87,12 @@ impl SqlError {
         Self::new(PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE, message)
     }
 
+    /// Makes the error for bytes that should be text.
+    pub(crate) fn not_utf8(what: impl fmt::Display) -> Self {
+        let message = format!("{what} is not valid UTF-8");
+        Self::new(PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE, message)
+    }
+
     /// Sets the hint. Errors of the server have their own hints.
     #[must_use]
     pub(crate) fn hint(self, hint: impl Into<Cow<'static, str>>) -> Self {
@@ -137,11 +143,12 @@ impl SqlError {
     pub(crate) fn raise(self) -> ! {
         match self {
             Self::Own { code, message, hint } => {
-                let mut report = ErrorReport::new(code, message.to_string(), "neardup");
-                if let Some(hint) = hint {
-                    report = report.set_hint(hint);
+                let report = ErrorReport::new(code, message.to_string(), "neardup");
+                match hint {
+                    Some(hint) => report.set_hint(hint),
+                    None => report,
                 }
-                report.report(PgLogLevel::ERROR);
+                .report(PgLogLevel::ERROR);
             }
             // SAFETY: the error was copied from the server.
             Self::Server(error) => unsafe { pg_sys::ReThrowError(error) },

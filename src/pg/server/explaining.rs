@@ -38,6 +38,7 @@ thread_local! {
     static CONFLICT: Cell<Option<Conflict>> = const { Cell::new(None) };
     /// The query whose plan may be printed now; null for none.
     static PRINTED: Cell<*mut QueryDesc> = const { Cell::new(std::ptr::null_mut()) };
+    /// What the server or other libraries do at these times.
     static START: Cell<pg_sys::ExecutorStart_hook_type> = const { Cell::new(None) };
     static FINISH: Cell<pg_sys::ExecutorFinish_hook_type> = const { Cell::new(None) };
     static END: Cell<pg_sys::ExecutorEnd_hook_type> = const { Cell::new(None) };
@@ -48,9 +49,9 @@ pub(crate) fn define() {
     // SAFETY: variables of the server, which has one thread; our hooks call the hooks that were
     // installed before.
     unsafe {
-        START.set(pg_sys::ExecutorStart_hook);
-        FINISH.set(pg_sys::ExecutorFinish_hook);
-        END.set(pg_sys::ExecutorEnd_hook);
+        START.set(pg_sys::ExecutorStart_hook.or(Some(standard_ExecutorStart)));
+        FINISH.set(pg_sys::ExecutorFinish_hook.or(Some(standard_ExecutorFinish)));
+        END.set(pg_sys::ExecutorEnd_hook.or(Some(standard_ExecutorEnd)));
         pg_sys::ExecutorStart_hook = Some(start);
         pg_sys::ExecutorFinish_hook = Some(finish);
         pg_sys::ExecutorEnd_hook = Some(end);
@@ -115,9 +116,8 @@ unsafe extern "C-unwind" fn start(query: *mut QueryDesc, flags: c_int) {
     // SAFETY: does what the server was about to do; nothing here has to be dropped if an error
     // jumps over this frame.
     unsafe {
-        match START.get() {
-            Some(next) => next(query, flags),
-            None => standard_ExecutorStart(query, flags),
+        if let Some(next) = START.get() {
+            next(query, flags);
         }
     }
     if flags & pg_sys::EXEC_FLAG_EXPLAIN_ONLY as c_int != 0 {
@@ -129,9 +129,8 @@ unsafe extern "C-unwind" fn start(query: *mut QueryDesc, flags: c_int) {
 unsafe extern "C-unwind" fn finish(query: *mut QueryDesc) {
     // SAFETY: as above; the query stays until its end.
     unsafe {
-        match FINISH.get() {
-            Some(next) => next(query),
-            None => standard_ExecutorFinish(query),
+        if let Some(next) = FINISH.get() {
+            next(query);
         }
         if (*query).instrument_options != 0 {
             PRINTED.set(query);
@@ -143,9 +142,8 @@ unsafe extern "C-unwind" fn finish(query: *mut QueryDesc) {
 unsafe extern "C-unwind" fn end(query: *mut QueryDesc) {
     // SAFETY: as above.
     unsafe {
-        match END.get() {
-            Some(next) => next(query),
-            None => standard_ExecutorEnd(query),
+        if let Some(next) = END.get() {
+            next(query);
         }
     }
     if PRINTED.get() == query {

@@ -16,6 +16,7 @@ pub(crate) mod notices;
 pub(crate) mod own_schema;
 pub(crate) mod set_returning;
 pub(crate) mod settings;
+pub(crate) mod syscache;
 pub(crate) mod temp_file;
 pub(crate) mod values;
 pub(crate) mod version;

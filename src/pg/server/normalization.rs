@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::pg_enc;
 use pgrx::pg_sys::{self, Datum};
 
 use super::call::varlena_bytes;
 use super::error::{Result, SqlError, catch};
+use super::values::bytea;
 use neardup_core::features::normalization::Normalization;
 use neardup_core::features::tokens::Document;
 use neardup_core::memory;
@@ -32,7 +32,7 @@ pub(crate) fn normalized(form: Option<Normalization>, text: Cow<'_, str>) -> Res
     if is_utf8 && text.is_ascii() {
         return Ok(text);
     }
-    let (text, name) = (as_datum(&text)?, as_datum(form.name())?);
+    let (text, name) = (bytea(text.as_bytes(), "a text")?, bytea(form.name().as_bytes(), "a text")?);
     // SAFETY: a function of two texts, which makes a third one in the current memory context, as
     // the two are.
     unsafe {
@@ -41,11 +41,7 @@ pub(crate) fn normalized(form: Option<Normalization>, text: Cow<'_, str>) -> Res
         let bytes = varlena_bytes(made);
         let own = std::str::from_utf8(bytes).map(|made| memory::copied(made, "normalizing a text"));
         [text, name, made].into_iter().for_each(|datum| pg_sys::pfree(datum.cast_mut_ptr()));
-        let not_text = || {
-            let code = PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE;
-            SqlError::new(code, "a normalized text is not valid UTF-8")
-        };
-        Ok(Cow::Owned(own.map_err(|_| not_text())??))
+        Ok(Cow::Owned(own.map_err(|_| SqlError::not_utf8("a normalized text"))??))
     }
 }
 
@@ -55,12 +51,4 @@ pub(crate) fn normalized_document(form: Option<Normalization>, document: Documen
         Document::Text(text) => Ok(Document::Text(normalized(form, Cow::Owned(text))?.into_owned())),
         document => Ok(document),
     }
-}
-
-/// Makes a text of the server.
-fn as_datum(text: &str) -> Result<Datum> {
-    let length = i32::try_from(text.len())
-        .map_err(|_| SqlError::new(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, "text is too long"))?;
-    // SAFETY: there are `length` bytes, which the server copies.
-    Ok(unsafe { pg_sys::cstring_to_text_with_len(text.as_ptr().cast(), length) }.into())
 }

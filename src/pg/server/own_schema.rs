@@ -8,6 +8,7 @@ use pgrx::PgList;
 use pgrx::pg_sys::{self, Oid};
 
 use super::encoding::{self, c_string};
+use super::syscache;
 use crate::pg::compat;
 
 /// The operators of ours that hints show. Those of arrays are the server's.
@@ -74,22 +75,14 @@ fn qualified(text: &str, schema_of: impl Fn(&str) -> Option<String>) -> Cow<'_, 
 /// Returns the schema of a function of ours, quoted for SQL text, if calls have to name it.
 fn schema_to_name(function: &str) -> Option<String> {
     let name = encoding::to_server(function).ok()?.to_own().ok()?;
-    let none = pg_sys::Datum::from(0);
-    let cache = pg_sys::SysCacheIdentifier::PROCNAMEARGSNSP as i32;
-    // SAFETY: the key is a C string; the list is released after its rows are read. The name of a
-    // schema is null or a C string.
+    let (cache, key) = (pg_sys::SysCacheIdentifier::PROCNAMEARGSNSP, pg_sys::Datum::from(name.as_ptr()));
+    // SAFETY: the key is a C string, and the rows are of functions. The name of a schema is null or
+    // a C string.
     unsafe {
-        let list = pg_sys::SearchSysCacheList(cache, 1, pg_sys::Datum::from(name.as_ptr()), none, none);
-        let members = (*list).members.as_slice((*list).n_members as usize);
-        let functions: Vec<(Oid, Oid)> = members
-            .iter()
-            .map(|&member| {
-                let form: *const pg_sys::FormData_pg_proc =
-                    pg_sys::GETSTRUCT(&raw mut (*member).tuple).cast();
-                ((*form).oid, (*form).pronamespace)
-            })
-            .collect();
-        pg_sys::ReleaseCatCacheList(list);
+        let functions = syscache::rows(cache, key, |row| {
+            let form: *const pg_sys::FormData_pg_proc = pg_sys::GETSTRUCT(row).cast();
+            ((*form).oid, (*form).pronamespace)
+        });
         let (_, schema) = functions.into_iter().find(|&(function, _)| is_ours(function))?;
         let is_found =
             pg_sys::list_member_oid(pg_sys::fetch_search_path(true), schema) || is_in_replaced_path(schema);
@@ -124,9 +117,14 @@ fn is_in_replaced_path(schema: Oid) -> bool {
 
 /// Reports whether a function belongs to the extension.
 fn is_ours(function: Oid) -> bool {
+    // SAFETY: any OID may be looked up.
+    is_neardup(unsafe { pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function) })
+}
+
+/// Reports whether an extension is this one.
+pub(crate) fn is_neardup(extension: Oid) -> bool {
     // SAFETY: any OID may be looked up; the name of an extension is null or a C string.
     unsafe {
-        let extension = pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function);
         let name = pg_sys::get_extension_name(extension);
         !name.is_null() && CStr::from_ptr(name).to_bytes() == b"neardup"
     }

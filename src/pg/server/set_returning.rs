@@ -53,6 +53,16 @@ impl<const N: usize, I: Iterator<Item = Result<Row<N>>>> RowSource<N> for Rows<N
     }
 }
 
+impl<const N: usize> Rows<N, ()> {
+    /// Makes rows of what `next` returns until it returns `None`.
+    pub(crate) fn made_by(
+        columns: [&'static str; N],
+        mut next: impl FnMut() -> Result<Option<Row<N>>>,
+    ) -> impl RowSource<N> {
+        Rows(columns, std::iter::from_fn(move || next().transpose()))
+    }
+}
+
 /// Returns a number of double precision as a value.
 pub(crate) fn float(number: f64) -> Option<Datum> {
     Some(Datum::from(number.to_bits()))

@@ -2,9 +2,11 @@
 //! and removed by the server, no matter how the transaction ends.
 
 use std::cell::Cell;
+use std::ffi::CStr;
 
-use pgrx::pg_sys;
+use pgrx::{PgMemoryContexts, pg_sys};
 
+use super::error::Result as SqlResult;
 use neardup_core::error::{Error, Result};
 use neardup_core::storage::files::{TempFile, TempFiles};
 
@@ -50,7 +52,7 @@ impl ServerFiles {
 impl TempFiles for ServerFiles {
     fn create(&self) -> Result<Box<dyn TempFile>> {
         // SAFETY: a file of this transaction only, made in a context that outlives the file.
-        let file = in_context(self.0, || unsafe { pg_sys::BufFileCreateTemp(false) });
+        let file = unsafe { in_context(self.0, || pg_sys::BufFileCreateTemp(false)) };
         Ok(Box::new(ServerFile { file, context: self.0, written: 0 }))
     }
 }
@@ -83,12 +85,15 @@ impl ServerFile {
 
 impl TempFile for ServerFile {
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        in_context(self.context, || {
+        let context = self.context;
+        let write = || {
             self.seek(self.written)?;
             // SAFETY: an open file; the server copies the bytes and changes none of them.
             unsafe { pg_sys::BufFileWrite(self.file, bytes.as_ptr().cast_mut().cast(), bytes.len()) };
             Ok(())
-        })?;
+        };
+        // SAFETY: the context of the file.
+        unsafe { in_context(context, write)? };
         self.written += bytes.len() as u64;
         let [all, most] = SPACE.get();
         let all = all + bytes.len() as u64;
@@ -97,11 +102,14 @@ impl TempFile for ServerFile {
     }
 
     fn read(&mut self, at: u64, bytes: &mut [u8]) -> Result<()> {
-        let read = in_context(self.context, || {
+        let context = self.context;
+        let read = || {
             self.seek(at)?;
             // SAFETY: an open file; the bytes fit into the slice.
             Ok(unsafe { pg_sys::BufFileRead(self.file, bytes.as_mut_ptr().cast(), bytes.len()) })
-        })?;
+        };
+        // SAFETY: the context of the file.
+        let read = unsafe { in_context(context, read)? };
         if read == bytes.len() { Ok(()) } else { Err(Error::File { doing: "read from" }) }
     }
 }
@@ -118,15 +126,57 @@ impl Drop for ServerFile {
 }
 
 /// Runs work in a memory context.
-fn in_context<T>(context: pg_sys::MemoryContext, work: impl FnOnce() -> T) -> T {
-    // SAFETY: the context outlives the files made in it; an error resets the current context
-    // anyway.
+///
+/// # Safety
+/// The context outlives what work makes in it.
+pub(crate) unsafe fn in_context<T>(context: pg_sys::MemoryContext, work: impl FnOnce() -> T) -> T {
+    // SAFETY: the caller's promise; an error resets the current context anyway.
     unsafe {
         let before = pg_sys::CurrentMemoryContext;
         pg_sys::CurrentMemoryContext = context;
         let value = work();
         pg_sys::CurrentMemoryContext = before;
         value
+    }
+}
+
+/// Makes a memory context below another one.
+pub(crate) fn new_context(above: pg_sys::MemoryContext, name: &'static CStr) -> pg_sys::MemoryContext {
+    // SAFETY: the name outlives the context, and a context its parent.
+    unsafe {
+        pg_sys::AllocSetContextCreateInternal(
+            above,
+            name.as_ptr(),
+            pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
+            pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
+            pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize,
+        )
+    }
+}
+
+/// The memory of what is made for one row, until the next row.
+pub(crate) struct RowMemory(Option<PgMemoryContexts>);
+
+impl RowMemory {
+    /// Makes an empty memory.
+    pub(crate) fn new(name: &'static str) -> Self {
+        Self(Some(PgMemoryContexts::new(name)))
+    }
+
+    /// Does work for a row in this memory. Nothing of the row before is needed any more.
+    pub(crate) fn make<T>(&mut self, work: impl FnOnce() -> SqlResult<T>) -> SqlResult<T> {
+        let mut context = self.0.take().unwrap_or_else(|| PgMemoryContexts::new("neardup: a row"));
+        // SAFETY: only what was made for the row before is freed.
+        let made = unsafe {
+            context.reset();
+            context.switch_to(|_| work())
+        };
+        match &made {
+            Ok(_) => self.0 = Some(context),
+            // The error may be in the context, which is freed with its parent.
+            Err(_) => std::mem::forget(context),
+        }
+        made
     }
 }
 

@@ -5,7 +5,7 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
 use super::kept::{judge, with_kept};
-use crate::pg::functions::sketches::minhash_simhash::{document_at, document_of};
+use crate::pg::functions::sketches::minhash_simhash::document_at;
 use crate::pg::functions::texts::text_arguments::{normalization, origin};
 use crate::pg::query::decode::{ColumnContent, element_type};
 use crate::pg::query::names::type_name;
@@ -111,7 +111,7 @@ fn near(
     normalization: Option<Normalization>,
     method: usize,
 ) -> Result<Datum> {
-    let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
+    let Some(document) = document_at(call, 0, kind)? else { return Ok(call.give::<i32>(None)) };
     let least = least(call, "Texts that share four fifths of their words: near('some text', 0.8)")?;
     let features = spec_of(origin.tokenizer(), call.get(2), call.get(3), 1).map_err(|error| {
         SqlError::from(error).hint("Runs of five words: near('some text', 0.8, shingle => 5)")

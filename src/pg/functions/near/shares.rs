@@ -4,6 +4,7 @@
 use pgrx::pg_sys::{self, Datum, NodeTag};
 
 use crate::pg::query::decode::elements;
+use crate::pg::query::nodes::support;
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError, catch};
 use crate::pg::server::executor::compute_with;
@@ -27,19 +28,16 @@ sql_functions! {
     };
 
     /// `shares_support(internal) → internal`
-    neardup_shares_support, within Arguments: |call| {
-        let Some(request) = call.datum(0) else { return Ok(call.give::<i32>(None)) };
-        let node: *mut pg_sys::Node = request.cast_mut_ptr();
-        // SAFETY: the planner's requests are nodes, and each has the structure that its tag names.
-        let answer: *mut pg_sys::Node = unsafe {
+    neardup_shares_support, within Arguments: |call| support(call, |node| {
+        // SAFETY: each of the planner's requests has the structure that its tag names.
+        Ok(unsafe {
             match (*node).type_ {
-                NodeTag::T_SupportRequestIndexCondition => overlap_condition(node.cast()).cast(),
-                NodeTag::T_SupportRequestSelectivity => overlap_selectivity(node.cast())?.cast(),
-                _ => std::ptr::null_mut(),
+                NodeTag::T_SupportRequestIndexCondition => Some(overlap_condition(node.cast()).cast()),
+                NodeTag::T_SupportRequestSelectivity => Some(overlap_selectivity(node.cast())?.cast()),
+                _ => None,
             }
-        };
-        Ok(answer.into())
-    };
+        })
+    });
 }
 
 fn shares<T: Ord + Send>(call: FunctionCall, element: pg_sys::Oid, read: fn(Datum) -> T) -> Result<Datum> {

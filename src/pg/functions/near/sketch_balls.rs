@@ -11,12 +11,14 @@ use crate::pg::near_join::planner::call::BallCall;
 use crate::pg::near_join::planner::share::{USUAL, ValueSample};
 use crate::pg::near_join::planner::{price, short_query};
 use crate::pg::query::column::UserColumn;
+use crate::pg::query::nodes::support;
 use crate::pg::query::relation::Relation;
 use crate::pg::server::call::{FunctionCall, sql_functions};
+use crate::pg::server::checks::hinted;
+use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, catch};
 use crate::pg::server::executor::compute;
 use crate::pg::server::explaining::Conflict;
-use crate::pg::server::{checks, encoding};
 use neardup_core::error::Result as CoreResult;
 use neardup_core::executor::Stop;
 use neardup_core::features::tokens::Document;
@@ -30,13 +32,15 @@ sql_functions! {
     neardup_near_minhash, within Arguments: |call| {
         let Some(middle) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
         Minhash::parse(middle)?;
-        Ok(call.give(Some(checks::with_similarity(MinhashBall::build(middle, call.need(1, "similarity")?))?)))
+        let ball = MinhashBall::build(middle, call.need(1, "similarity")?);
+        Ok(call.give(Some(hinted(ball, "Texts that share four fifths of their shingles: near('some text', 0.8)")?)))
     };
 
     /// `near(simhash_sketch, distance) → simhash_ball`
     neardup_near_simhash, within Arguments: |call| {
         let Some(middle) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
-        Ok(call.give(Some(checks::with_distance(SimhashBall::build(middle, call.need(1, "distance")?))?)))
+        let ball = SimhashBall::build(middle, call.need(1, "distance")?);
+        Ok(call.give(Some(hinted(ball, "At most 3 unlike bits of 64 are usual: near(simhash('some text'), 3)")?)))
     };
 
     /// `minhash_in_ball(minhash_sketch, minhash_ball) → bool`
@@ -113,10 +117,8 @@ unsafe fn row_is_outer(
 
 sql_functions! {
     /// `near_support(internal) → internal`
-    neardup_near_support: |call| {
-        let Some(request) = call.datum(0) else { return Ok(call.give::<i32>(None)) };
-        let node: *mut pg_sys::Node = request.cast_mut_ptr();
-        // SAFETY: the planner's requests are nodes, and each has the structure that its tag names.
+    neardup_near_support: |call| support(call, |node| {
+        // SAFETY: each of the planner's requests has the structure that its tag names.
         let is_answered = unsafe {
             let is_price = (*node).type_ == pg_sys::NodeTag::T_SupportRequestCost;
             if is_price {
@@ -124,8 +126,8 @@ sql_functions! {
             }
             is_price && price::answer(node.cast())
         };
-        Ok(Datum::from(if is_answered { node } else { std::ptr::null_mut() }))
-    };
+        Ok(is_answered.then_some(node))
+    });
 }
 
 /// Returns the assumed share of rows that match at least one of so many rows, for EXISTS and NOT

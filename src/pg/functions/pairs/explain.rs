@@ -10,13 +10,14 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 use serde::Serialize;
 
+use crate::pg::query::names::value_as_text;
 use crate::pg::query::relation::Relation;
 use crate::pg::request::example::literal;
 use crate::pg::request::methods;
 use crate::pg::request::methods::sets::DEFAULT_THRESHOLD;
 use crate::pg::server::call::{FunctionCall, sql_functions};
-use crate::pg::server::encoding::{self, c_string};
-use crate::pg::server::error::{Result, SqlError, catch};
+use crate::pg::server::encoding;
+use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::compute;
 use crate::pg::server::set_returning::{self, RowSource, Rows, float};
 use crate::pg::server::values::text;
@@ -285,12 +286,8 @@ fn shown(call: FunctionCall, n: usize) -> Result<String> {
     let Some(value) = call.datum(n).filter(|_| of != pg_sys::InvalidOid) else {
         return Ok("NULL".to_owned());
     };
-    let (mut output, mut varlena) = (pg_sys::InvalidOid, false);
-    // SAFETY: the type of an argument has an output function, which takes its values.
-    let text = unsafe {
-        pg_sys::getTypeOutputInfo(of, &raw mut output, &raw mut varlena);
-        c_string(catch(|| pg_sys::OidOutputFunctionCall(output, value))?)
-    };
+    // SAFETY: the type of the argument.
+    let text = unsafe { value_as_text(of, value)? };
     let is_integer = [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID].contains(&of);
     Ok(if is_integer { text } else { literal(&text) })
 }

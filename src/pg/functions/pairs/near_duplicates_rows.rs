@@ -4,36 +4,25 @@
 //! those of corpora in which every third document is a copy; what matters to a plan is that the
 //! estimate grows with the relation.
 
-use pgrx::pg_sys::{self, Datum, NodeTag};
+use pgrx::pg_sys::{self, NodeTag};
 
 use crate::pg::query::catalog::class;
-use crate::pg::query::nodes::constant;
+use crate::pg::query::nodes::{constant, support};
 use crate::pg::server::call::sql_functions;
 use crate::pg::server::encoding::c_string;
 
 sql_functions! {
     /// `near_duplicates_rows(internal) → internal`
-    neardup_near_duplicates_rows: |call| {
-        let Some(request) = call.datum(0) else { return Ok(call.give::<i32>(None)) };
-        let node: *mut pg_sys::Node = request.cast_mut_ptr();
-        // SAFETY: the planner's requests are nodes, and each has the structure that its tag names.
-        let answer: *mut pg_sys::Node = unsafe {
-            match (*node).type_ {
-                NodeTag::T_SupportRequestRows => {
-                    let request: *mut pg_sys::SupportRequestRows = node.cast();
-                    match rows((*request).node) {
-                        Some(rows) => {
-                            (*request).rows = rows;
-                            node
-                        }
-                        None => std::ptr::null_mut(),
-                    }
-                }
-                _ => std::ptr::null_mut(),
-            }
-        };
-        Ok(Datum::from(answer))
-    };
+    neardup_near_duplicates_rows: |call| support(call, |node| {
+        // SAFETY: each of the planner's requests has the structure that its tag names.
+        unsafe {
+            let request: *mut pg_sys::SupportRequestRows = node.cast();
+            let is_asked = (*node).type_ == NodeTag::T_SupportRequestRows;
+            let Some(rows) = is_asked.then(|| rows((*request).node)).flatten() else { return Ok(None) };
+            (*request).rows = rows;
+        }
+        Ok(Some(node))
+    });
 }
 
 /// Returns the number of rows that a call returns for each row of the relation.

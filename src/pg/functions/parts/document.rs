@@ -5,7 +5,7 @@ use pgrx::pg_sys::Datum;
 
 use super::ranks::ranks;
 use super::{EXAMPLE, method};
-use crate::pg::functions::sketches::minhash_simhash::document_of;
+use crate::pg::functions::sketches::minhash_simhash::document_at;
 use crate::pg::query::decode::ColumnContent;
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
@@ -22,7 +22,7 @@ use neardup_core::parts::{filtered_keys, keys};
 fn carry(call: FunctionCall, kind: ColumnContent) -> Result<Datum> {
     let method = method(call, 2)?;
     let carrier = method.carrier()?;
-    let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
+    let Some(document) = document_at(call, 0, kind)? else { return Ok(call.give::<i32>(None)) };
     let site = call.text(1)?;
     let bytes = compute(document.bytes(), |stop| carried(carrier, &document, site.as_deref(), stop))?;
     values::bytea(&bytes, "a carried document")

@@ -11,7 +11,7 @@ use crate::pg::server::call::{FunctionCall, is_on_disk, sql_functions, varlena_b
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::{BackendExecutor, compute, compute_with};
 use crate::pg::server::settings;
-use crate::pg::server::temp_file::ServerFiles;
+use crate::pg::server::temp_file::{ServerFiles, new_context};
 use crate::pg::server::values;
 use neardup_core::allowance::Allowance;
 use neardup_core::memory;
@@ -142,13 +142,7 @@ pub(super) fn ranks(call: FunctionCall, n: usize) -> Result<Option<TokenRanks<'s
         let pointer: [u8; POINTER] = *varlena.cast();
         let function = (*call.info).flinfo;
         if (*function).fn_extra.is_null() {
-            let context = pg_sys::AllocSetContextCreateInternal(
-                (*function).fn_mcxt,
-                c"neardup: an order of tokens".as_ptr(),
-                pg_sys::ALLOCSET_DEFAULT_MINSIZE as usize,
-                pg_sys::ALLOCSET_DEFAULT_INITSIZE as usize,
-                pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize,
-            );
+            let context = new_context((*function).fn_mcxt, c"neardup: an order of tokens");
             let kept = CachedRanks { pointer: [0; POINTER], bytes: &[], places: None, context };
             (*function).fn_extra =
                 PgMemoryContexts::For((*function).fn_mcxt).leak_and_drop_on_delete(kept).cast();

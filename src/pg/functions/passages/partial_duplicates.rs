@@ -11,7 +11,7 @@ use crate::pg::functions::texts::spans::range;
 use crate::pg::read::documents::{Finished, ServerReading};
 use crate::pg::request::example::Example;
 use crate::pg::request::form::{self, FunctionForm};
-use crate::pg::request::{HtmlPages, PassageArguments, PassageRequest, RawArguments, such_as, wanted};
+use crate::pg::request::{HtmlPages, PassageArguments, PassageRequest, such_as, wanted};
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::compute;
@@ -180,8 +180,8 @@ sql_functions! {
     neardup_shared_passages, within Arguments: |call| {
         set_returning::answer(call, || {
             let mut example = Example::new("shared_passages", ["…".to_owned(), "…".to_owned()]);
-            let given = RawArguments::new(form::SHARED_PASSAGES.bind(call))?;
-            let PassageArguments { parameters, pages } = wanted(given, &mut example)?;
+            let PassageArguments { parameters, pages } =
+                wanted(form::SHARED_PASSAGES.bind(call), &mut example)?;
             if let Some(HtmlPages { url: Some(_) }) = pages {
                 let message = "url names a column, and shared_passages reads no relation";
                 let hint = "The text of a page that has a URL is html_text(page, url).";

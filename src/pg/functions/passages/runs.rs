@@ -3,7 +3,6 @@
 
 use std::time::Instant;
 
-use pgrx::PgMemoryContexts;
 use pgrx::pg_sys::Datum;
 
 use crate::pg::functions::pairs::near_duplicates_stats::StoredAccount;
@@ -16,7 +15,8 @@ use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::{BackendExecutor, compute};
 use crate::pg::server::notices::notice;
-use crate::pg::server::set_returning::{self, Row, RowSource};
+use crate::pg::server::set_returning::{self, Rows};
+use crate::pg::server::temp_file::RowMemory;
 use crate::pg::server::values;
 use neardup_core::error::Result as CoreResult;
 use neardup_core::executor::Stop;
@@ -28,8 +28,7 @@ use neardup_core::memory;
 use neardup_core::methods::account::{Account, milliseconds};
 use neardup_core::methods::reading::Reading;
 use neardup_core::methods::repeats;
-use neardup_core::repeats::cut::{CutText, CutTexts};
-use neardup_core::repeats::located::LocatedRuns;
+use neardup_core::repeats::cut::CutText;
 use neardup_core::text::html;
 use neardup_core::text::spans::Span;
 use neardup_core::verify::shared_runs::SharedRuns;
@@ -45,10 +44,20 @@ sql_functions! {
 fn runs(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     set_returning::answer(call, || {
         let request = RunsRequest::new(form.bind(call))?;
-        let (runs, finished, account) =
+        let (mut runs, finished, account) =
             read(&request, |reading| repeats::runs(&request.parameters, reading))?;
-        let context = PgMemoryContexts::new("neardup: ranges");
-        Ok(RepeatedRunRows { runs, context, finished, account: StoredAccount::from_account(account) })
+        let mut kept = StoredAccount::from_account(account);
+        let mut memory = RowMemory::new("neardup: ranges");
+        let columns = ["id", "span", "tokens", "of_id", "of_span", "documents"];
+        Ok(Rows::made_by(columns, move || {
+            let Some(run) = runs.next(&finished.executor)? else { return Ok(None) };
+            let kept: &mut StoredAccount = &mut kept;
+            kept.account.pairs += 1;
+            let [id, of_id] = finished.ids(run.row, run.of_row);
+            let [span, of_span] = memory.make(|| Ok([range(&run.span)?, range(&run.of_span)?]))?;
+            let (tokens, documents) = (Datum::from(run.tokens as i32), Datum::from(i64::from(run.documents)));
+            Ok(Some([id, span, tokens, of_id, of_span, documents].map(Some)))
+        }))
     })
 }
 
@@ -56,10 +65,33 @@ fn cut(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
     set_returning::answer(call, || {
         let request = RunsRequest::new(form.bind(call))?;
         let work = |reading: &mut Reading<'_>| repeats::cut(&request.parameters, request.cutting, reading);
-        let (texts, finished, account) = read(&request, work)?;
-        let context = PgMemoryContexts::new("neardup: cut text");
-        let (batch, account) = (Vec::new().into_iter(), StoredAccount::from_account(account));
-        Ok(CutTextRows { texts, batch, context, finished, account })
+        let (mut texts, mut finished, account) = read(&request, work)?;
+        let mut kept = StoredAccount::from_account(account);
+        let mut memory = RowMemory::new("neardup: cut text");
+        let mut batch = Vec::new().into_iter();
+        Ok(Rows::made_by(["id", "body", "cut_characters", "cut_tokens"], move || {
+            let kept: &mut StoredAccount = &mut kept;
+            loop {
+                if let Some(CutText { row, body, characters, tokens }) = batch.next() {
+                    kept.account.pairs += 1;
+                    let [id, _] = finished.ids(row, row);
+                    let body = memory.make(|| body.as_deref().map(values::text).transpose())?;
+                    // A text of the server has fewer than 2^31 characters.
+                    let [characters, tokens] =
+                        [characters, tokens].map(|count| Some(Datum::from(count as i32)));
+                    return Ok(Some([Some(id), body, characters, tokens]));
+                }
+                let began = Instant::now();
+                let next = texts.next_batch(&finished.executor)?;
+                kept.account.phases[2] += milliseconds(began);
+                let share = texts.progress();
+                finished.progress.report(|| format!("cutting, {:.0} %", 100.0 * share));
+                match next {
+                    Some(next) => batch = next.into_iter(),
+                    None => return Ok(None),
+                }
+            }
+        }))
     })
 }
 
@@ -82,81 +114,6 @@ fn read<T>(
     Ok(prepared)
 }
 
-/// Repeated runs as rows.
-struct RepeatedRunRows {
-    runs: LocatedRuns,
-    /// The memory of the ranges that were returned last.
-    context: PgMemoryContexts,
-    finished: Finished,
-    account: StoredAccount,
-}
-
-impl RowSource<6> for RepeatedRunRows {
-    fn columns(&self) -> [&'static str; 6] {
-        ["id", "span", "tokens", "of_id", "of_span", "documents"]
-    }
-
-    fn next(&mut self) -> Result<Option<Row<6>>> {
-        let Some(run) = self.runs.next(&self.finished.executor)? else { return Ok(None) };
-        let account = &mut self.account.account;
-        account.pairs += 1;
-        let [id, of_id] = self.finished.ids(run.row, run.of_row);
-        // The server has copied the ranges before.
-        // SAFETY: nothing else is in this context.
-        unsafe { self.context.reset() };
-        // SAFETY: the closure only makes ranges.
-        let [span, of_span] = unsafe {
-            self.context.switch_to(|_| Ok::<_, SqlError>([range(&run.span)?, range(&run.of_span)?]))?
-        };
-        let (tokens, documents) = (Datum::from(run.tokens as i32), Datum::from(i64::from(run.documents)));
-        Ok(Some([id, span, tokens, of_id, of_span, documents].map(Some)))
-    }
-}
-
-/// Texts without their repeated runs as rows.
-struct CutTextRows {
-    texts: CutTexts,
-    batch: std::vec::IntoIter<CutText>,
-    /// The memory of the text that was returned last.
-    context: PgMemoryContexts,
-    finished: Finished,
-    account: StoredAccount,
-}
-
-impl RowSource<4> for CutTextRows {
-    fn columns(&self) -> [&'static str; 4] {
-        ["id", "body", "cut_characters", "cut_tokens"]
-    }
-
-    fn next(&mut self) -> Result<Option<Row<4>>> {
-        loop {
-            if let Some(cut) = self.batch.next() {
-                self.account.account.pairs += 1;
-                let [id, _] = self.finished.ids(cut.row, cut.row);
-                // The server has copied the text before.
-                // SAFETY: nothing else is in this context.
-                unsafe { self.context.reset() };
-                let body = cut.body.as_deref();
-                // SAFETY: the closure only makes a text.
-                let body = unsafe { self.context.switch_to(|_| body.map(values::text).transpose())? };
-                // A text of the server has fewer than 2^31 characters.
-                let [characters, tokens] =
-                    [cut.characters, cut.tokens].map(|count| Some(Datum::from(count as i32)));
-                return Ok(Some([Some(id), body, characters, tokens]));
-            }
-            let began = Instant::now();
-            let batch = self.texts.next_batch(&self.finished.executor)?;
-            self.account.account.phases[2] += milliseconds(began);
-            let share = self.texts.progress();
-            self.finished.progress.report(|| format!("cutting, {:.0} %", 100.0 * share));
-            match batch {
-                Some(batch) => self.batch = batch.into_iter(),
-                None => return Ok(None),
-            }
-        }
-    }
-}
-
 sql_functions! {
     /// `shared_runs(a, b, min_run, tokenizer)`: returns the runs that two texts share.
     neardup_shared_runs, within Arguments: |call| {
@@ -177,7 +134,17 @@ sql_functions! {
                 let locate = |stop: &Stop| Located::new([&texts[0], &texts[1]], tokenizer, least, stop);
                 found = Some(compute(bytes, locate)?);
             }
-            Ok(OfTwo { found, context: PgMemoryContexts::new("neardup: ranges") })
+            let mut memory = RowMemory::new("neardup: ranges");
+            Ok(Rows::made_by(["left_span", "right_span", "tokens"], move || {
+                let Some(Located { runs, places }) = &mut found else { return Ok(None) };
+                let Some(run) = runs.next(&BackendExecutor::single())? else { return Ok(None) };
+                let span = |n: usize, first: u32| {
+                    let [first, last] = [first, first + run.tokens - 1].map(|at| &places[n][at as usize].chars);
+                    range(&(first.start..last.end))
+                };
+                let [left, right] = memory.make(|| Ok([span(0, run.left)?, span(1, run.right)?]))?;
+                Ok(Some([left, right, Datum::from(run.tokens as i32)].map(Some)))
+            }))
         })
     };
 }
@@ -206,36 +173,5 @@ impl Located {
             read_tokens(&Document::Text(own), of_texts, &mut scratch, &mut hashes[n], stop)?;
         }
         Ok(Self { runs: SharedRuns::new(hashes, least, stop)?, places })
-    }
-}
-
-/// The shared runs of two texts as rows.
-struct OfTwo {
-    /// `None` if a text is NULL.
-    found: Option<Located>,
-    /// The memory of the ranges that were returned last.
-    context: PgMemoryContexts,
-}
-
-impl RowSource<3> for OfTwo {
-    fn columns(&self) -> [&'static str; 3] {
-        ["left_span", "right_span", "tokens"]
-    }
-
-    fn next(&mut self) -> Result<Option<Row<3>>> {
-        let Some(Located { runs, places }) = &mut self.found else { return Ok(None) };
-        let Some(run) = runs.next(&BackendExecutor::single())? else { return Ok(None) };
-        let span = |n: usize, first: u32| {
-            let places: &[Span] = &places[n];
-            range(&(places[first as usize].chars.start..places[(first + run.tokens - 1) as usize].chars.end))
-        };
-        // The server has copied the ranges before.
-        // SAFETY: nothing else is in this context.
-        unsafe { self.context.reset() };
-        // SAFETY: the closure only makes ranges.
-        let [left, right] = unsafe {
-            self.context.switch_to(|_| Ok::<_, SqlError>([span(0, run.left)?, span(1, run.right)?]))?
-        };
-        Ok(Some([left, right, Datum::from(run.tokens as i32)].map(Some)))
     }
 }

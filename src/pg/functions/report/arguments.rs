@@ -1,7 +1,6 @@
 //! The arguments of `duplicates_report`, and the call as SQL.
 
 use std::borrow::Cow;
-use std::fmt::Write;
 
 use crate::pg::query::names::type_name;
 use crate::pg::query::relation::Relation;
@@ -67,28 +66,15 @@ fn title(given: Named<'_>, name: &str, example: &Example) -> Result<String> {
 }
 
 /// Returns the call as it was made: every argument with a value other than its default.
-pub(super) fn as_called(given: Named<'_>, relation: &str) -> Result<String> {
-    let mut call = format!("{}({}", given.form.name, literal(relation));
-    let threshold = given.get::<f64>(Argument::Threshold);
-    let id_type = given.id_type();
-    let add = |call: &mut String, value: &dyn std::fmt::Display| {
-        // Writing to a string never fails.
-        let _ = write!(call, ", {value}");
-    };
-    match (threshold, id_type) {
-        (Some(threshold), _) => add(&mut call, &threshold),
-        (None, Some(_)) => add(&mut call, &"NULL"),
-        (None, None) => {}
-    }
-    if let Some(id_type) = id_type {
-        add(&mut call, &format_args!("NULL::{}", type_name(id_type)));
-    }
+pub(super) fn as_called(given: Named<'_>, relation: &str) -> Result<Example> {
+    let mut call = Example::new(given.form.name, [relation.to_owned()]);
+    call.threshold = given.get(Argument::Threshold);
+    call.id_type = given.id_type().map(type_name);
     for argument in given.form.arguments(given.is_typed) {
         if let Some(value) = named(given, argument)? {
-            add(&mut call, &format_args!("{} => {value}", argument.name()));
+            call = call.with(argument.name(), value);
         }
     }
-    call.push(')');
     Ok(call)
 }
 

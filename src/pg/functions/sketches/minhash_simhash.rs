@@ -1,12 +1,11 @@
 //! Sketches of documents and comparisons of sketches as SQL functions
 //! (docs/reference/functions.md).
 
-use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;
 
 use crate::pg::functions::texts::building_blocks::document;
 use crate::pg::query::decode::{ColumnContent, decode};
-use crate::pg::server::call::{FunctionCall, sql_functions};
+use crate::pg::server::call::{FunctionCall, argument_not_utf8, sql_functions};
 use crate::pg::server::checks;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::compute;
@@ -119,35 +118,22 @@ fn bits(call: FunctionCall) -> Result<Datum> {
 }
 
 fn minhash(call: FunctionCall, kind: ColumnContent, source: Origin) -> Result<Datum> {
-    let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
+    let Some(document) = document_at(call, 0, kind)? else { return Ok(call.give::<i32>(None)) };
     let k = checks::k(i64::from(call.need::<i32>(1, "k")?))?;
     let permutations = checks::permutations(i64::from(call.need::<i32>(2, "permutations")?))?;
     let seed = call.need(3, "seed")?;
     let header = MinhashHeader::new(source, k, permutations, seed);
-    Ok(call.give(Some(minhash_of(&document, &header)?)))
-}
-
-/// Makes the sketch of a document with the parameters in a header.
-pub(crate) fn minhash_of(document: &Document, header: &MinhashHeader) -> Result<Vec<u8>> {
-    let sketch = compute(document.bytes(), |stop| minhash_sketch(document, header, stop))?;
-    Ok(sketch)
+    let sketch = compute(document.bytes(), |stop| minhash_sketch(&document, &header, stop))?;
+    Ok(call.give(Some(sketch)))
 }
 
 fn simhash(call: FunctionCall, kind: ColumnContent, source: Origin) -> Result<Datum> {
-    let Some(document) = document_of(call, kind)? else { return Ok(call.give::<i32>(None)) };
+    let Some(document) = document_at(call, 0, kind)? else { return Ok(call.give::<i32>(None)) };
     let bits = checks::bits(i64::from(call.need::<i32>(1, "bits")?))?;
     let k = checks::k(i64::from(call.need::<i32>(2, "k")?))?;
     let header = SimhashHeader::new(source, k, bits);
     let sketch = compute(document.bytes(), |stop| simhash_sketch(&document, &header, stop))?;
     Ok(call.give(Some(sketch)))
-}
-
-/// Reads argument 0 as a document. Returns `None` if the argument is NULL.
-pub(in crate::pg::functions) fn document_of(
-    call: FunctionCall,
-    kind: ColumnContent,
-) -> Result<Option<Document>> {
-    document_at(call, 0, kind)
 }
 
 /// Reads argument `n`, whose type must match `kind`, as a document. Returns `None` if the argument
@@ -164,10 +150,7 @@ pub(in crate::pg::functions) fn document_at(
     // SAFETY: our SQL declares the argument with this type, or the caller checked the element type
     // of an array.
     let document = unsafe { decode(kind, value)? };
-    document.map(Some).ok_or_else(|| {
-        let message = format!("argument {} is not valid UTF-8", n + 1);
-        SqlError::new(PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE, message)
-    })
+    document.map(Some).ok_or_else(|| argument_not_utf8(n))
 }
 
 /// Returns the token source that argument `n` names.
@@ -197,7 +180,8 @@ fn differing(call: FunctionCall, report: fn(u32, u16) -> f64) -> Result<Datum> {
 fn groups(call: FunctionCall) -> Result<Option<Vec<u64>>> {
     let Some(bytes) = call.bytes(0) else { return Ok(None) };
     let groups = i64::from(call.need::<i32>(1, "groups")?);
-    Ok(Some(checks::with_groups(supershingles::supershingles(&Minhash::parse(bytes)?, groups))?))
+    let hint = "Six groups of 14 values are usual: supershingles(minhash('some text', k => 8, permutations => 84), 6)";
+    Ok(Some(checks::hinted(supershingles::supershingles(&Minhash::parse(bytes)?, groups), hint)?))
 }
 
 fn signed(numbers: &[u64]) -> Vec<i64> {

@@ -10,31 +10,39 @@ use crate::pg::server::checks;
 use crate::pg::server::encoding;
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::{compute, compute_with};
-use crate::pg::server::values::{Strings, lossy_text, number_array, text_array};
+use crate::pg::server::values::{lossy_text, number_array, text_array};
 use neardup_core::features::dictionary::Dictionary;
 use neardup_core::features::sets::collect::Collector;
 use neardup_core::features::tokens::{Document, Scratch, Token, for_each_token};
 use neardup_core::features::{FeatureSpec, Tokenizer};
 use neardup_core::memory;
+use neardup_core::storage::rows::Ragged;
 use neardup_core::text::html::read_text;
 use neardup_core::text::words::{WordScratch, for_each_word};
 use neardup_core::verify::edit;
 use neardup_core::verify::measure::Measure;
 use neardup_core::verify::overlap::shared_at_least;
 
+/// What runs out of memory.
+const WORDS: &str = "collecting words";
+
 sql_functions! {
     /// `words(text) → text[]`
     neardup_words, within Arguments: |call| {
         let Some(text) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
-        let mut words = Strings::default();
+        let mut words = Ragged::default();
         compute_with(text.len(), &mut words, |words, stop| {
             words.clear();
-            for_each_word(&text, &mut WordScratch::default(), stop, |word| words.push(word))
+            for_each_word(&text, &mut WordScratch::default(), stop, |word| words.push(word, WORDS))
         })?;
-        if !encoding::is_utf8() {
-            words = words.to_server()?;
+        if encoding::is_utf8() {
+            return text_array(&words);
         }
-        text_array(&words)
+        let mut converted = Ragged::default();
+        for word in words.iter() {
+            converted.push(encoding::to_server(&String::from_utf8_lossy(word))?.to_bytes(), WORDS)?;
+        }
+        text_array(&converted)
     };
 
     /// `shingles(text, k, wrap) → bigint[]`

@@ -1,11 +1,11 @@
 //! The signatures of a text that serve to find near duplicates: spots and I-Match
 //! (docs/reference/functions.md).
 
-use pgrx::{PgSqlErrorCode, pg_sys};
+use pgrx::pg_sys;
 
 use crate::pg::query::decode::{ColumnContent, decode, elements};
 use crate::pg::request::example::literal;
-use crate::pg::server::call::{FunctionCall, sql_functions};
+use crate::pg::server::call::{FunctionCall, argument_not_utf8, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::compute_with;
 use crate::pg::server::values::number_array;
@@ -96,9 +96,6 @@ fn strings(call: FunctionCall, n: usize) -> Result<Option<Vec<String>>> {
     // SAFETY: our SQL declares a text[].
     match unsafe { decode(ColumnContent::Tokens, array)? } {
         Some(Document::Tokens(strings)) => Ok(Some(strings)),
-        _ => Err(SqlError::new(
-            PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
-            format!("argument {} is not valid UTF-8", n + 1),
-        )),
+        _ => Err(argument_not_utf8(n)),
     }
 }

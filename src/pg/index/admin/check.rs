@@ -4,7 +4,7 @@
 use pgrx::pg_sys;
 use roaring::RoaringTreemap;
 
-use super::compare::{BloomFilter, RowMarks, Snapshot, compare};
+use super::compare::{BloomFilter, RowMarks, compare, moment};
 use crate::pg::index::am::search::undisturbed;
 use crate::pg::index::am::user_index::{UserIndex, on_index, refuse_spread};
 use crate::pg::index::families::keys::ClassKeys;
@@ -42,29 +42,20 @@ sql_functions! {
 fn check(opened: UserIndex, heap: bool) -> Result<()> {
     let index = opened.index;
     // The snapshot is taken before the index is read, so that every row it shows is in the index.
-    let snapshot = heap.then(|| Snapshot::new(index)).transpose()?;
+    let moment = heap.then(|| moment(index)).transpose()?;
     // On a standby, no lock keeps the pages in place. If replay removes pages that the check is
     // reading, the check starts over.
     // SAFETY: reads the state of the server.
     let lock = (!unsafe { pg_sys::RecoveryInProgress() }).then(|| Maintenance::begin(index));
     let mut seen = CheckedData::default();
-    let mut failed = None;
     undisturbed(index, || {
-        seen = match heap.then(|| BloomFilter::new(index)).transpose() {
-            Ok(filter) => CheckedData { filter, ..CheckedData::default() },
-            Err(error) => {
-                failed = Some(error);
-                return Ok(());
-            }
-        };
+        let filter = heap.then(|| or_raise(BloomFilter::new(index)));
+        seen = CheckedData { filter, ..CheckedData::default() };
         look(index, &mut seen)
     });
     drop(lock);
-    if let Some(error) = failed {
-        return Err(error.into());
-    }
-    match (snapshot, seen.filter, seen.keys) {
-        (Some(snapshot), Some(filter), Some(keys)) => compare(opened, &keys, snapshot, &filter),
+    match (moment, seen.filter, seen.keys) {
+        (Some(moment), Some(filter), Some(keys)) => compare(opened, &keys, &moment, &filter),
         _ => Ok(()),
     }
 }

@@ -11,41 +11,30 @@ use crate::pg::index::layout::items::{HeapRow, Item};
 use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::index::storage::maintenance::budget;
+use crate::pg::query::moment::Moment;
 use crate::pg::server::error::{Result, SqlError, or_raise};
 use neardup_core::{error, hash, memory};
 
-/// A registered snapshot of the transaction. After an error the server releases it.
-pub(super) struct Snapshot(pg_sys::Snapshot);
-
-impl Snapshot {
-    /// Takes a snapshot whose rows are all in the index. A new snapshot always qualifies. An old
-    /// one may show row versions from before the index was made, which the index need not have.
-    pub(super) fn new(index: OpenIndex) -> Result<Self> {
-        // SAFETY: runs inside a transaction; the relation of an index has the index's row of
-        // pg_index, which begins with the header of a table row.
-        unsafe {
-            let snapshot = pg_sys::GetTransactionSnapshot();
-            let relation = &*index.relation();
-            let is_old = pg_sys::XactIsoLevel >= pg_sys::XACT_REPEATABLE_READ as i32;
-            if is_old
-                && (*relation.rd_index).indcheckxmin
-                && !pg_sys::TransactionIdPrecedes(made_by(relation.rd_indextuple), (*snapshot).xmin)
-            {
-                let message = format!(
-                    "index \"{}\" is too new to be checked with this transaction's snapshot",
-                    index.name()
-                );
-                return Err(SqlError::new(PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE, message)
-                    .hint("Try again later in a new transaction, or at READ COMMITTED."));
-            }
-            Ok(Self(pg_sys::RegisterSnapshot(snapshot)))
-        }
+/// Takes a snapshot of the transaction whose rows are all in the index. A new snapshot always
+/// qualifies. An old one may show row versions from before the index was made, which the index need
+/// not have.
+pub(super) fn moment(index: OpenIndex) -> Result<Moment> {
+    let moment = Moment::of_transaction();
+    // SAFETY: runs inside a transaction; the relation of an index has the index's row of pg_index,
+    // which begins with the header of a table row.
+    let is_too_new = unsafe {
+        let relation = &*index.relation();
+        pg_sys::XactIsoLevel >= pg_sys::XACT_REPEATABLE_READ as i32
+            && (*relation.rd_index).indcheckxmin
+            && !pg_sys::TransactionIdPrecedes(made_by(relation.rd_indextuple), (*moment.snapshot()).xmin)
+    };
+    if is_too_new {
+        let name = index.name();
+        let message = format!("index \"{name}\" is too new to be checked with this transaction's snapshot");
+        return Err(SqlError::new(PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE, message)
+            .hint("Try again later in a new transaction, or at READ COMMITTED."));
     }
-
-    fn release(self) {
-        // SAFETY: we registered it, once.
-        unsafe { pg_sys::UnregisterSnapshot(self.0) };
-    }
+    Ok(moment)
 }
 
 /// Returns the transaction that inserted a row, like HeapTupleHeaderGetXmin of htup_details.h.
@@ -64,19 +53,20 @@ unsafe fn made_by(tuple: pg_sys::HeapTuple) -> pg_sys::TransactionId {
     }
 }
 
-/// Checks that the index has every row that the snapshot shows. `keys` must be the keys with which
+/// Checks that the index has every row that the moment shows. `keys` must be the keys with which
 /// `filter` was filled.
 pub(super) fn compare(
     UserIndex { index, table, .. }: UserIndex,
     keys: &ClassKeys,
-    snapshot: Snapshot,
+    moment: &Moment,
     filter: &BloomFilter,
 ) -> Result<()> {
     let mut posted = Posted::default();
     // SAFETY: the table of an open index; CREATE INDEX CONCURRENTLY does the same to learn which
     // rows a snapshot shows.
     unsafe {
-        let scan = pg_sys::table_beginscan_strat(table, snapshot.0, 0, std::ptr::null_mut(), true, true);
+        let scan =
+            pg_sys::table_beginscan_strat(table, moment.snapshot(), 0, std::ptr::null_mut(), true, true);
         let info = pg_sys::BuildIndexInfo(index.relation());
         (*info).ii_Concurrent = true;
         let rows = ScannedRows::Begun(scan);
@@ -93,7 +83,6 @@ pub(super) fn compare(
             Err(index.damaged(format!("row ({block},{offset}) of the table is missing in index \"{name}\"")))
         })?;
     }
-    snapshot.release();
     Ok(())
 }
 

@@ -20,6 +20,7 @@ use crate::pg::index::storage::maintenance::budget;
 use crate::pg::index::storage::order;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::guard::guard;
+use crate::pg::server::temp_file::in_context;
 use neardup_core::search::sample::TokenSample;
 
 /// The phases after the server's own initialisation, which has number 1.
@@ -67,14 +68,9 @@ impl Build {
     ) -> SegmentBuilder {
         let id = directory.meta.next_id;
         directory.meta.next_id += 1;
-        // SAFETY: a context that lives as long as the build; the one before is current again.
-        unsafe {
-            let before = pg_sys::MemoryContextSwitchTo(home);
-            let budgets = [budget() / 8, budget() / 4 * 3];
-            let segment = SegmentBuilder::new(index, Logging::AtEnd, id, keys, budgets);
-            pg_sys::MemoryContextSwitchTo(before);
-            segment
-        }
+        let budgets = [budget() / 8, budget() / 4 * 3];
+        // SAFETY: a context that lives as long as the build.
+        unsafe { in_context(home, || SegmentBuilder::new(index, Logging::AtEnd, id, keys, budgets)) }
     }
 
     /// # Safety

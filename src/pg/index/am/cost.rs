@@ -288,11 +288,15 @@ impl IndexFacts {
         let read =
             classes * self.sum(|s| s.postings) / self.sum(|s| s.signatures).max(1.0) * segments.max(1.0);
         let read = read.min(self.sum(|s| s.postings));
-        // Each class takes one page that locates its part, and the pages of the part itself.
-        let pages =
-            (2.2 * classes * segments).min(self.sum(|s| u64::from(s.pages - s.row_pages.min(s.pages))));
         let row_pages = self.sum(|s| s.row_pages.into()).min(read / 100.0);
-        self.near_pages(pages + row_pages) + read * operator_cost() / 10.0
+        // Each class takes one page that locates its part, and the pages of the part itself.
+        self.near_pages(self.list_pages(2.2 * classes) + row_pages) + read * operator_cost() / 10.0
+    }
+
+    /// Returns the number of pages of lists of which `pages` are read in every segment.
+    fn list_pages(&self, pages: f64) -> f64 {
+        let all = self.sum(|s| u64::from(s.pages - s.row_pages.min(s.pages)));
+        (pages * self.directory.segments.len() as f64).min(all)
     }
 
     /// Returns the cost of a search that looks up this many lists or signatures.
@@ -313,9 +317,7 @@ impl IndexFacts {
         /// lists of an element in these groups. Elements that many rows have make this share.
         const VISITED: f64 = 20.0;
         const SHARE: f64 = 0.01;
-        let segments = self.directory.segments.len() as f64;
-        let all = self.sum(|s| u64::from(s.pages - s.row_pages.min(s.pages)));
-        let pages = (1.2 * elements * VISITED * segments).min(all);
+        let pages = self.list_pages(1.2 * elements * VISITED);
         let read = (elements * self.directory.rows() as f64 * SHARE).min(self.sum(|s| s.postings));
         self.near_pages(pages) + read * operator_cost() / 10.0
     }

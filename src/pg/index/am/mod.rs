@@ -3,7 +3,6 @@
 
 pub(crate) mod build;
 pub(crate) mod cost;
-mod gram_search;
 pub(crate) mod insert;
 mod nearest;
 mod nearest_by_edits;

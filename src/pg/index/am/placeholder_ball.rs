@@ -16,7 +16,7 @@ use crate::pg::index::families::keys::ClassKeys;
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::query::as_user::with_settings;
 use crate::pg::query::names::name_of;
-use crate::pg::query::nodes::placeholder_document;
+use crate::pg::query::nodes::{float_constant, placeholder_document};
 use crate::pg::query::ours::is_function_of;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::encoding::c_string;
@@ -71,7 +71,11 @@ unsafe fn with_stand_in(expression: *mut pg_sys::Node, extension: pg_sys::Oid) -
                         // The first argument must be a document. If it is a sketch, this argument
                         // may be a distance.
                         placeholder_document(pg_sys::exprType(first))?;
-                        put.replace_ptr(n, similarity_of(pg_sys::exprType(argument))?);
+                        // In place of a similarity, the greatest.
+                        if pg_sys::exprType(argument) != pg_sys::FLOAT8OID {
+                            return None;
+                        }
+                        put.replace_ptr(n, float_constant(1.0));
                     }
                 }
                 return Some(copy.cast());
@@ -79,14 +83,6 @@ unsafe fn with_stand_in(expression: *mut pg_sys::Node, extension: pg_sys::Oid) -
         }
         placeholder_document(pg_sys::exprType(expression))
     }
-}
-
-/// Returns the greatest similarity as a constant, or None if `of` is not the type of similarities.
-fn similarity_of(of: pg_sys::Oid) -> Option<*mut pg_sys::Node> {
-    let value = pg_sys::Datum::from(1.0f64.to_bits());
-    // SAFETY: makes a node; values of this type have 8 bytes and are passed by value.
-    (of == pg_sys::FLOAT8OID)
-        .then(|| unsafe { pg_sys::makeConst(of, -1, pg_sys::InvalidOid, 8, value, false, true).cast() })
 }
 
 /// Fails if an index can contain no value of its column except NULL, whatever the documents are.

@@ -1,11 +1,11 @@
 //! Counts how many of some lists the rows of a segment are in.
 
 use std::cell::Cell;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use crate::pg::index::pages::buffer::Looked;
-use crate::pg::index::storage::list_reader::{PartReader, PieceRows};
-use crate::pg::index::storage::segment::COLLECTING;
+use crate::pg::index::storage::list_reader::{GlancedLists, PartReader, PieceRows};
+use crate::pg::index::storage::segment::{COLLECTING, Segment};
 use crate::pg::server::error::or_raise;
 use neardup_core::error;
 use neardup_core::memory;
@@ -156,6 +156,46 @@ pub(super) fn in_windows(
         }
     }
     Ok(())
+}
+
+/// Lists in several segments, with their numbers of rows.
+pub(super) struct CountedLists {
+    /// The lists of each segment.
+    pub lists: Vec<Vec<GlancedLists>>,
+    /// For each list, the number of its rows in all segments.
+    pub sums: Vec<u64>,
+}
+
+impl CountedLists {
+    /// Counts the rows of the lists of ranges of classes, while `goes_on` with the number of rows
+    /// of the last one. The rows of short lists are kept, up to `most` rows in all.
+    pub(super) fn new(
+        segments: &[Segment],
+        ranges: impl Iterator<Item = RangeInclusive<u64>>,
+        most: u64,
+        mut goes_on: impl FnMut(u64) -> bool,
+    ) -> Looked<Self> {
+        /// Of lists of at most so many rows, the rows are kept.
+        const SHORT: u64 = 64;
+        let mut lists: Vec<Vec<GlancedLists>> = segments.iter().map(|_| Vec::new()).collect();
+        let (mut sums, mut kept) = (Vec::new(), 0);
+        for range in ranges {
+            let mut sum = 0;
+            for (segment, lists) in segments.iter().zip(&mut lists) {
+                pgrx::check_for_interrupts!();
+                let short = if kept < most { SHORT } else { 0 };
+                let list = PartReader::glance(segment, *range.start(), *range.end(), short)?;
+                sum += list.rows;
+                kept += list.few.as_ref().map_or(0, |few| few.len() as u64);
+                or_raise(memory::push(lists, list, COLLECTING));
+            }
+            or_raise(memory::push(&mut sums, sum, COLLECTING));
+            if !goes_on(sum) {
+                break;
+            }
+        }
+        Ok(Self { lists, sums })
+    }
 }
 
 /// Lists of which the same windows are read, with their weights.

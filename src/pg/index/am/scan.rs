@@ -6,7 +6,7 @@ use super::ordered::{OrderedScan, work_memory};
 use super::reading::FoundRow;
 use super::search::undisturbed;
 use super::state::Scan;
-use super::table::{Heap, new_context};
+use super::table::Heap;
 use crate::pg::compat;
 use crate::pg::index::families::keys::ClassKeys;
 use crate::pg::index::families::options::StorageOptions;
@@ -18,6 +18,7 @@ use crate::pg::index::storage::segment::COLLECTING;
 use crate::pg::server::error::{Result, or_raise};
 use crate::pg::server::explaining::{self, Conflict};
 use crate::pg::server::guard::guard;
+use crate::pg::server::temp_file::{in_context, new_context};
 use neardup_core::memory;
 
 /// `ambeginscan`
@@ -42,7 +43,7 @@ pub(crate) unsafe extern "C-unwind" fn begin(
                 keys: ClassKeys::read(index).1,
                 probes: Vec::new(),
                 ordered: OrderedScan::default(),
-                memory: new_context(c"neardup arguments of a scan"),
+                memory: new_context(pg_sys::CurrentMemoryContext, c"neardup arguments of a scan"),
                 home: pg_sys::CurrentMemoryContext,
                 heap: Heap::default(),
                 seen: None,
@@ -83,10 +84,7 @@ pub(crate) unsafe extern "C-unwind" fn rescan(
             copy(orders, (*scan).orderByData, (*scan).numberOfOrderBys);
             let state = state(scan);
             pg_sys::MemoryContextReset(state.memory);
-            let before = pg_sys::MemoryContextSwitchTo(state.memory);
-            let result = prepare(scan, state);
-            pg_sys::MemoryContextSwitchTo(before);
-            result
+            in_context(state.memory, || prepare(scan, state))
         });
     }
 }
@@ -229,13 +227,10 @@ pub(crate) unsafe extern "C-unwind" fn get_tuple(
                 // An index-only scan for a query that needs no column at all, such as count(*).
                 if state.no_columns.is_null() {
                     let descriptor = (*state.index.relation()).rd_att;
-                    let before = pg_sys::MemoryContextSwitchTo(state.home);
-                    state.no_columns = pg_sys::index_form_tuple(
-                        descriptor,
-                        [pg_sys::Datum::null()].as_mut_ptr(),
-                        [true].as_mut_ptr(),
-                    );
-                    pg_sys::MemoryContextSwitchTo(before);
+                    let (mut value, mut null) = (pg_sys::Datum::null(), true);
+                    state.no_columns = in_context(state.home, || {
+                        pg_sys::index_form_tuple(descriptor, &raw mut value, &raw mut null)
+                    });
                 }
                 (*scan).xs_itup = state.no_columns;
                 (*scan).xs_itupdesc = (*state.index.relation()).rd_att;

@@ -2,12 +2,12 @@
 //! strings that are most similar come first, and the search ends where no better ones can follow.
 //! docs/design/signature-index.md, "Grams", explains why it misses no row.
 
+use std::cell::Cell;
 use std::ops::Range;
 
-use super::gram_search::{Edits, SegmentSearch, UNSETTLED, WINDOW, judge};
-use super::reading::{Taker, WantedRows, in_segments, read_pending};
+use super::reading::{FoundRow, Taker, WantedRows, in_segments, read_pending};
 use super::row_counts::RowCounts;
-use crate::pg::index::families::grams::item::GramItem;
+use crate::pg::index::families::grams::item::{GramItem, counts_of, sizes_of, start_of};
 use crate::pg::index::families::keys::ClassKeys;
 use crate::pg::index::families::probe::{GramProbe, step_of};
 use crate::pg::index::layout::items::{HeapRow, Item};
@@ -16,13 +16,21 @@ use crate::pg::index::storage::list_reader::PartReader;
 use crate::pg::index::storage::segment::{COLLECTING, Segment};
 use crate::pg::index::storage::sort::place_of_size;
 use crate::pg::server::error::or_raise;
+use neardup_core::error::Result;
 use neardup_core::memory;
+use neardup_core::search::edit_ball::{EditBall, characters};
+use neardup_core::search::edit_bounds::EditBounds;
 use neardup_core::search::grams::{BITS, MOST_ELEMENTS, common, signature, sizes, spaced};
+use neardup_core::verify::edit::similarity;
 
 /// The largest number of lists that are open at the same time. Each list keeps one page in memory.
 const OPEN: usize = 256;
 /// Of an ordered search, at least this many rows of a group are looked at together.
 const TOGETHER: u32 = 64;
+/// The number of rows whose common elements are counted at a time.
+const WINDOW: u32 = 1 << 24;
+/// At most this many rows are looked at before [`Taker::settle`] is called.
+const UNSETTLED: usize = 1 << 12;
 
 /// Gives every row whose string may be in a ball to `taker`.
 pub(super) fn search_grams(
@@ -74,6 +82,23 @@ pub(super) fn search_grams(
     })
 }
 
+/// A search of a segment.
+struct SegmentSearch<'a> {
+    segment: &'a Segment,
+    probe: &'a GramProbe,
+    /// Compares the starts of strings, if the ball is one by edit distance.
+    edits: Option<&'a Edits>,
+    /// The distinct elements of the sought string, and how often it has each.
+    weights: &'a [(u32, u16)],
+    wanted: WantedRows,
+    /// The greatest step of a distance that is still wanted.
+    greatest: u64,
+    /// How many elements each row of a group is known to share.
+    counts: RowCounts,
+    /// A buffer for rows to be looked at.
+    rows: Vec<u32>,
+}
+
 /// A list of the rows of a group that have an element.
 struct GramList<'a> {
     /// None if the list is opened when it is read.
@@ -88,6 +113,29 @@ struct GramList<'a> {
 }
 
 impl SegmentSearch<'_> {
+    /// Gives those of the rows in the buffer, which ascend, to `taker` that are wanted as far as
+    /// the index tells. `shared` returns how many elements a row shares, or fewer.
+    fn give(&mut self, shared: impl Fn(&RowCounts, u32) -> u32, taker: &mut dyn Taker) -> Looked<()> {
+        let Self { segment, probe, edits, greatest, counts, rows, .. } = self;
+        for rows in rows.chunks(UNSETTLED) {
+            segment.look(rows.iter().copied(), |number, row, head| {
+                if !row.has(HeapRow::DEAD | HeapRow::NULL)
+                    && let Some(found) = judge(probe, *edits, row, head, shared(counts, number), *greatest)
+                {
+                    *greatest = taker.row(found);
+                }
+            })?;
+            *greatest = taker.settle().unwrap_or(*greatest);
+        }
+        Ok(())
+    }
+
+    /// Makes room in the buffer for so many rows.
+    fn clear_rows(&mut self, count: usize) {
+        self.rows.clear();
+        or_raise(memory::reserve(&mut self.rows, count, COLLECTING));
+    }
+
     fn run(&mut self, taker: &mut dyn Taker) -> Looked<()> {
         let all = self.segment.about.rows;
         let groups = self.probe.demand.groups();
@@ -260,4 +308,65 @@ fn open<'a>(segment: &'a Segment, weights: &[(u32, u16)], group: u32) -> Looked<
     }
     lists.sort_by_key(|list| list.rows);
     Ok(lists)
+}
+
+/// Compares the strings of rows with the middle of a ball by edit distance.
+struct Edits {
+    bounds: EditBounds,
+    /// For a string of so many characters, a step, and the least distance that the string cannot
+    /// have if it is in the ball and not farther than the step.
+    ends: [Cell<(u64, u32)>; 256],
+}
+
+impl Edits {
+    /// Prepares the comparison.
+    fn new(ball: &EditBall<'_>) -> Result<Self> {
+        // No step is so great.
+        Ok(Self { bounds: EditBounds::new(ball)?, ends: [const { Cell::new((u64::MAX - 1, 0)) }; 256] })
+    }
+
+    #[inline]
+    fn end(&self, characters: u32, greatest: u64) -> u32 {
+        let find =
+            || self.bounds.end_of_distances(characters, |similar| u64::from(step_of(similar)) <= greatest);
+        let Some(known) = self.ends.get(characters as usize) else { return find() };
+        if known.get().0 != greatest {
+            known.set((greatest, find()));
+        }
+        known.get().1
+    }
+}
+
+/// Returns what is known of a row with these bytes next to it that shares `shared` elements, or
+/// perhaps fewer. Returns None if the row is not in the ball or, by edit distance, farther than the
+/// step `greatest`.
+fn judge(
+    probe: &GramProbe,
+    edits: Option<&Edits>,
+    row: HeapRow,
+    head: &[u8],
+    shared: u32,
+    greatest: u64,
+) -> Option<FoundRow<'static>> {
+    let string = sizes_of(head);
+    let (Some(edits), Some(demand)) = (edits, probe.demand.edit()) else {
+        let accepted = probe.demand.accepts(string, shared);
+        return accepted
+            .then(|| FoundRow::near(row, step_of(probe.demand.similarity(string, shared)).into()));
+    };
+    let (end, bounds) = (edits.end(string.characters, greatest), &edits.bounds);
+    // What takes least time comes first.
+    let by_counts = bounds.least_by_counts(&counts_of(head), string.characters);
+    if by_counts >= end {
+        return None;
+    }
+    let by_grams = demand.distance(string, shared);
+    if by_grams >= end {
+        return None;
+    }
+    let start = start_of(head);
+    let distance = bounds.least_by_start(start, string.characters).max(by_counts).max(by_grams);
+    let is_exact = bounds.is_exact() && characters(start) == string.characters;
+    let step = || step_of(similarity(distance, bounds.longer(string.characters))).into();
+    (distance < end).then(|| FoundRow { is_exact, ..FoundRow::near(row, step()) })
 }

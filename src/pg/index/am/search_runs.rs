@@ -5,6 +5,7 @@ use std::collections::btree_map::Entry;
 
 use roaring::RoaringBitmap;
 
+use super::row_counts::CountedLists;
 use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::pages::buffer::Looked;
 use crate::pg::index::storage::list_reader::{GlancedLists, PartReader};
@@ -18,8 +19,7 @@ use neardup_core::search::runs::signature::{Accepted, common_sides, greatest, of
 const FEW: u64 = 2;
 /// So many rows of a list are read to spare the text of one row.
 const ROWS_A_TEXT: u64 = 256;
-/// Lists of at most so many rows are kept when their rows are counted, up to so many rows in all.
-const KEPT: u64 = 64;
+/// So many rows of short lists are kept when the rows of lists are counted.
 const KEPT_IN_ALL: u64 = 1 << 18;
 
 /// Calls `visit` with the rows of segments that may have a run in common with the query: those that
@@ -31,27 +31,16 @@ pub(super) fn search_runs(
     anchors: &QueryAnchors,
     mut visit: impl FnMut(u32, HeapRow, &[u8]),
 ) -> Looked<()> {
-    let mut counted: Vec<Vec<GlancedLists>> = Vec::new();
-    let mut kept = 0;
-    for segment in segments {
-        let mut lists = Vec::new();
-        for &hash in hashes {
-            pgrx::check_for_interrupts!();
-            let (first, last, _) = classes(segment, hash);
-            let list = PartReader::glance(segment, first, last, if kept < KEPT_IN_ALL { KEPT } else { 0 })?;
-            kept += list.few.as_ref().map_or(0, |few| few.len() as u64);
-            or_raise(memory::push(&mut lists, list, COLLECTING));
-        }
-        or_raise(memory::push(&mut counted, lists, COLLECTING));
-    }
+    let Some(any) = segments.first() else { return Ok(()) };
+    let ranges = hashes.iter().map(|&hash| {
+        let (first, last, _) = classes(any, hash);
+        first..=last
+    });
+    let CountedLists { lists: counted, sums } = CountedLists::new(segments, ranges, KEPT_IN_ALL, |_| true)?;
     // Every anchor has its hash in the list.
     let number = |signature: &u64| hashes.binary_search(&of_anchor(*signature)).unwrap_or(0);
     let numbers: Vec<usize> = anchors.signatures.iter().map(number).collect();
-    let mut costs = Vec::new();
-    for &n in &numbers {
-        let sum = counted.iter().map(|lists| lists[n].rows).sum();
-        or_raise(memory::push(&mut costs, sum, COLLECTING));
-    }
+    let costs: Vec<u64> = or_raise(memory::collect(numbers.iter().map(|&n| sums[n]), COLLECTING));
     let Some(mut followed) = or_raise(anchors.cheapest(&costs)) else { return Ok(()) };
     followed.retain(|&n| costs[n] > 0);
     let most = followed.iter().map(|&n| costs[n]).fold(0, u64::saturating_add);

@@ -11,19 +11,17 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::reading::{FoundRow, SearchEnd, Taker, WantedRows, in_segments, read_pending};
-use super::row_counts::{OpenLists, RowCounts, in_windows};
+use super::row_counts::{CountedLists, OpenLists, RowCounts, in_windows};
 use crate::pg::index::families::keys::ClassKeys;
 use crate::pg::index::families::options::StorageOptions;
 use crate::pg::index::families::value_lists::{BITS, signatures};
 use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::pages::buffer::{Looked, OpenIndex};
-use crate::pg::index::storage::list_reader::{GlancedLists, PartReader};
+use crate::pg::index::storage::list_reader::PartReader;
 use crate::pg::index::storage::segment::{COLLECTING, Segment};
 use crate::pg::server::error::or_raise;
 use neardup_core::memory;
 
-/// Lists of at most so many rows are kept when their rows are counted.
-const KEPT: u64 = 64;
 /// So many rows of lists are read in any case, and all of them in memory.
 const CHEAP: u64 = 1 << 15;
 /// The number of lists that are read in addition to those that are needed, if these are long. A row
@@ -94,10 +92,8 @@ pub(super) fn search_values(
 /// The lists of a target's values.
 struct ValueLists {
     classes: Vec<u64>,
-    /// For each segment, the lists of the values that were looked at, which are the first ones.
-    lists: Vec<Vec<GlancedLists>>,
-    /// For each of these values, the number of rows that have it.
-    sums: Vec<u64>,
+    /// The lists of the values that were looked at, which are the first ones.
+    counted: CountedLists,
     /// The greatest number of rows of a list that is searched.
     limit: u64,
 }
@@ -128,23 +124,12 @@ impl ValueLists {
         };
         let limit = limit.unwrap_or(u64::MAX);
         let mut short = 0;
-        let mut sums: Vec<u64> = Vec::new();
-        let mut lists: Vec<Vec<GlancedLists>> = segments.iter().map(|_| Vec::new()).collect();
-        for &class in &classes {
-            if short >= enough {
-                break;
-            }
-            let mut sum = 0;
-            for (segment, lists) in segments.iter().zip(&mut lists) {
-                pgrx::check_for_interrupts!();
-                let list = PartReader::glance(segment, class, class, KEPT)?;
-                sum += list.rows;
-                or_raise(memory::push(lists, list, COLLECTING));
-            }
-            sums.push(sum);
-            short += usize::from(sum <= SHORT);
-        }
-        Ok(Self { classes, lists, sums, limit })
+        let ranges = classes.iter().map(|&class| class..=class);
+        let counted = CountedLists::new(segments, ranges, u64::MAX, |rows| {
+            short += usize::from(rows <= SHORT);
+            short < enough
+        })?;
+        Ok(Self { classes, counted, limit })
     }
 
     /// Adds the rows of the list of a value in a segment to `few` if they were kept, or else
@@ -156,7 +141,7 @@ impl ValueLists {
         position: usize,
         few: &mut Vec<u32>,
     ) -> Looked<Option<PartReader<'a>>> {
-        let Some(kept) = &self.lists[n][position].few else {
+        let Some(kept) = &self.counted.lists[n][position].few else {
             return PartReader::list_of(segment, self.classes[position]);
         };
         or_raise(memory::reserve(few, kept.len(), COLLECTING));
@@ -166,21 +151,21 @@ impl ValueLists {
 
     /// Returns the number of rows in the lists of these values.
     fn rows(&self, positions: &[usize]) -> u64 {
-        positions.iter().map(|&n| self.sums[n]).fold(0, u64::saturating_add)
+        positions.iter().map(|&n| self.counted.sums[n]).fold(0, u64::saturating_add)
     }
 
     /// Chooses the lists to read for sketches of `values` values, among those that were looked at.
     fn choose(&self, values: u32, sought: &SoughtSketch<'_>) -> Choice {
         let mut positions: Vec<usize> =
-            (0..self.sums.len()).filter(|&n| self.sums[n] <= self.limit).collect();
-        positions.sort_by_key(|&n| self.sums[n]);
-        if positions.len() < self.sums.len() {
+            (0..self.counted.sums.len()).filter(|&n| self.counted.sums[n] <= self.limit).collect();
+        positions.sort_by_key(|&n| self.counted.sums[n]);
+        if positions.len() < self.counted.sums.len() {
             // The owner of the index accepts that rows are lost.
             return Choice { positions, reached: values.saturating_sub(1), hits: 1, bounded: false };
         }
         let (mut cheap, mut sum) = (0, 0_u64);
         while let Some(&n) = positions.get(cheap) {
-            sum = sum.saturating_add(self.sums[n]);
+            sum = sum.saturating_add(self.counted.sums[n]);
             if sum > CHEAP {
                 break;
             }

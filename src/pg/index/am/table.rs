@@ -1,7 +1,7 @@
 //! The rows of an index's table: scans them for a build or a check, reads their texts as the query
 //! sees them, and checks addresses of rows before they are looked up.
 
-use std::ffi::{CStr, c_void};
+use std::ffi::c_void;
 
 use pgrx::PgMemoryContexts;
 use pgrx::pg_sys::{self, Datum};
@@ -12,6 +12,7 @@ use crate::pg::index::layout::meta::{address_of, tid_of};
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::server::error::{Result, catch};
 use crate::pg::server::guard::guard;
+use crate::pg::server::temp_file::{in_context, new_context};
 use neardup_core::features::normalization::Normalization;
 
 /// The rows of a scan of a table for an index on it.
@@ -78,26 +79,10 @@ unsafe extern "C-unwind" fn each_row<F: FnMut(Tid, Option<Datum>) -> Result<()>>
     unsafe {
         guard(|| {
             let RowsOfScan { each, memory } = &mut *state.cast::<RowsOfScan<F>>();
-            let before = pg_sys::MemoryContextSwitchTo(*memory);
-            let result = each(tid_of(&*address), (!*nulls).then(|| *values));
-            pg_sys::MemoryContextSwitchTo(before);
+            let result = in_context(*memory, || each(tid_of(&*address), (!*nulls).then(|| *values)));
             pg_sys::MemoryContextReset(*memory);
             result
         });
-    }
-}
-
-/// Makes a memory context below the current one.
-pub(super) fn new_context(name: &'static CStr) -> pg_sys::MemoryContext {
-    // SAFETY: the name outlives the context.
-    unsafe {
-        pg_sys::AllocSetContextCreateInternal(
-            pg_sys::CurrentMemoryContext,
-            name.as_ptr(),
-            pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
-            pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
-            pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize,
-        )
     }
 }
 
@@ -134,7 +119,7 @@ impl RowTexts {
             let column = (*(*index.relation()).rd_index).indkey.values.as_slice(1)[0];
             let routine = (*table).rd_tableam;
             let Some(begin) = (*routine).index_fetch_begin.filter(|_| column > 0) else { return Ok(None) };
-            let memory = new_context(c"neardup texts of rows");
+            let memory = new_context(pg_sys::CurrentMemoryContext, c"neardup texts of rows");
             let slot = pg_sys::table_slot_create(table, std::ptr::null_mut());
             let fetch = catch(|| begin(table))?;
             let heap = Heap::default();
@@ -159,11 +144,11 @@ impl RowTexts {
             if !catch(|| fetch(scan, address, snapshot, slot, again, dead))? {
                 return Ok(None);
             }
-            let before = pg_sys::MemoryContextSwitchTo(self.memory);
-            let mut null = false;
-            let value: Datum = pg_sys::slot_getattr(slot, self.column.into(), &raw mut null);
-            let text = if null { None } else { Some(text_of(value, self.normalization)?) };
-            pg_sys::MemoryContextSwitchTo(before);
+            let text = in_context(self.memory, || {
+                let mut null = false;
+                let value: Datum = pg_sys::slot_getattr(slot, self.column.into(), &raw mut null);
+                (!null).then(|| text_of(value, self.normalization)).transpose()
+            })?;
             Ok(text.map(|text| each(&text)).transpose()?)
         }
     }

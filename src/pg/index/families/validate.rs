@@ -4,10 +4,12 @@ use pgrx::pg_sys::{self, Oid};
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
 use super::class::{DISTANCE, IN_BALL, OperatorClass, class_of};
+use crate::pg::query::catalog::cached;
 use crate::pg::server::encoding;
 use crate::pg::server::error::{SqlError, catch};
 use crate::pg::server::guard::guard;
 use crate::pg::server::notices::report;
+use crate::pg::server::syscache;
 
 // Functions of the server (access/amvalidate.h) that pgrx does not declare.
 unsafe extern "C-unwind" {
@@ -21,28 +23,27 @@ pub(crate) unsafe extern "C-unwind" fn validate(class: Oid) -> bool {
     // SAFETY: this is the outermost frame; cached rows are released.
     unsafe {
         guard(|| {
-            let id = pg_sys::SysCacheIdentifier::CLAOID as i32;
-            let tuple = pg_sys::SearchSysCache1(id, class.into());
-            if tuple.is_null() {
+            let read = |row: &pg_sys::FormData_pg_opclass| Checked {
+                name: encoding::c_string(row.opcname.data.as_ptr()),
+                family: row.opcfamily,
+                of: row.opcintype,
+            };
+            let checked = cached(pg_sys::SysCacheIdentifier::CLAOID, class, read).ok_or_else(|| {
                 let message = format!("there is no operator class with OID {}", class.to_u32());
-                return Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message));
-            }
-            let form = *pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_opclass>();
-            let name = encoding::c_string(form.opcname.data.as_ptr());
-            pg_sys::ReleaseSysCache(tuple);
-            let checked = Checked { name: &name, family: form.opcfamily, of: form.opcintype };
+                SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message)
+            })?;
             Ok(checked.functions().is_some_and(|number| checked.operators(number)))
         })
     }
 }
 
-struct Checked<'a> {
-    name: &'a str,
+struct Checked {
+    name: String,
     family: Oid,
     of: Oid,
 }
 
-impl Checked<'_> {
+impl Checked {
     fn wrong(&self, what: &str) {
         report(
             PgLogLevel::INFO,
@@ -135,14 +136,6 @@ fn checked(says: impl FnOnce() -> bool) -> bool {
 /// # Safety
 /// `T` describes the catalogue of the cache.
 unsafe fn rows<T: Copy>(cache: pg_sys::SysCacheIdentifier::Type, key: Oid) -> Vec<T> {
-    let none = pg_sys::Datum::from(0);
-    // SAFETY: the caller's promise; the list is released after its rows are copied.
-    unsafe {
-        let list = pg_sys::SearchSysCacheList(cache as i32, 1, key.into(), none, none);
-        let members = (*list).members.as_slice((*list).n_members as usize);
-        let rows =
-            members.iter().map(|&member| *pg_sys::GETSTRUCT(&raw mut (*member).tuple).cast::<T>()).collect();
-        pg_sys::ReleaseCatCacheList(list);
-        rows
-    }
+    // SAFETY: the caller's promise.
+    unsafe { syscache::rows(cache, key.into(), |row| *pg_sys::GETSTRUCT(row).cast::<T>()) }
 }

@@ -4,7 +4,6 @@
 
 use std::borrow::Cow;
 
-use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;
 
 use super::class::OperatorClass;
@@ -68,12 +67,8 @@ pub(crate) struct Posted {
 /// `value` is a text and not NULL.
 pub(crate) unsafe fn text_of(value: Datum, form: Option<Normalization>) -> Result<String> {
     // SAFETY: the caller's promise.
-    let text = encoding::to_utf8(unsafe { varlena_bytes(value) })?.ok_or_else(|| {
-        SqlError::new(
-            PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
-            "a text to be indexed is not valid UTF-8",
-        )
-    })?;
+    let text = encoding::to_utf8(unsafe { varlena_bytes(value) })?;
+    let text = text.ok_or_else(|| SqlError::not_utf8("a text to be indexed"))?;
     Ok(memory::owned(normalized(form, text)?, "reading a text")?)
 }
 

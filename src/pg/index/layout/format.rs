@@ -92,15 +92,16 @@ macro_rules! bytes {
                 Self { $($field,)* }
             }
 
-            /// Writes the struct to the first [`Self::SIZE`] bytes.
-            pub(crate) fn write(&self, bytes: &mut [u8]) {
-                let mut at = 0;
+            /// Returns the bytes of the struct.
+            pub(crate) fn to_bytes(&self) -> [u8; Self::SIZE] {
+                let (mut bytes, mut at) = ([0; Self::SIZE], 0);
                 $({
                     let field = self.$field.to_le_bytes();
                     bytes[at..at + field.len()].copy_from_slice(&field);
                     at += field.len();
                 })*
                 let _ = at;
+                bytes
             }
         }
     };
@@ -322,9 +323,8 @@ mod tests {
     // The names begin with pg_ for scripts/pgrx_test.sh. The tests need no server.
     #[test]
     fn pg_golden_tail() {
-        let mut bytes = [0; Tail::SIZE];
         let tail = Tail { next: 5, ..Tail::new(PageKind::Rows, 0x0102_0304_0506_0708, 9) };
-        tail.write(&mut bytes);
+        let bytes = tail.to_bytes();
         assert_eq!(bytes, [8, 7, 6, 5, 4, 3, 2, 1, 9, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 3, 9, 0x44, 0x53]);
         assert_eq!(Tail::read(&bytes), tail);
         assert_eq!(tail.kind(), Some(PageKind::Rows));
@@ -345,15 +345,13 @@ mod tests {
             tail: 6,
             ..Meta::default()
         };
-        let mut bytes = [0; Meta::SIZE];
-        meta.write(&mut bytes);
+        let bytes = meta.to_bytes();
         assert_eq!(bytes[..9], [0x53, 0x4e, 0x44, 0x58, 9, 0, 2, 0, 3]);
         assert_eq!(bytes[24..40], [1, 0, 0, 0, 0, 0, 0, 0, 0x9a, 0x99, 0x99, 0x99, 0x99, 0x99, 0xe9, 0x3f]);
         assert_eq!(bytes[80..88], [0xff, 0xff, 0xff, 0xff, 6, 0, 0, 0]);
         assert_eq!(Meta::read(&bytes), meta);
         let descriptor = Descriptor { id: 1, root: 0x0a0b_0c0d, pages: 3, ..Descriptor::default() };
-        let mut bytes = [0; Descriptor::SIZE];
-        descriptor.write(&mut bytes);
+        let bytes = descriptor.to_bytes();
         assert_eq!((bytes[0], &bytes[40..44], bytes[76]), (1, &[0x0d, 0x0c, 0x0b, 0x0a][..], 3));
         assert_eq!(Descriptor::read(&bytes), descriptor);
     }

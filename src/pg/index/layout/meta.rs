@@ -87,12 +87,9 @@ impl Directory {
 
     /// Returns the bytes of the directory.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = vec![0; Meta::SIZE + self.segments.len() * Descriptor::SIZE];
-        let segments = self.segments.len() as u32;
-        Meta { segments, ..self.meta }.write(&mut bytes);
-        for (n, segment) in self.segments.iter().enumerate() {
-            segment.write(&mut bytes[Meta::SIZE + n * Descriptor::SIZE..]);
-        }
+        let meta = Meta { segments: self.segments.len() as u32, ..self.meta };
+        let mut bytes = meta.to_bytes().to_vec();
+        bytes.extend(self.segments.iter().flat_map(Descriptor::to_bytes));
         bytes
     }
 

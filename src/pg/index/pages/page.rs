@@ -161,6 +161,6 @@ impl Image<'_> {
 
     /// Replaces the tail of the page.
     pub(crate) fn set_tail(&mut self, tail: Tail) {
-        tail.write(&mut self.bytes()[PAGE - Tail::SIZE..]);
+        self.bytes()[PAGE - Tail::SIZE..].copy_from_slice(&tail.to_bytes());
     }
 }

@@ -58,8 +58,8 @@ impl<'a> SegmentCursor<'a> {
             Self::Pairs(pairs) => pairs.next(),
             Self::Lists(lists) => {
                 let mut rows = Vec::new();
-                let signature = lists.next_of(|part| part.next(&mut rows))?;
-                Ok(signature.map(|signature| (signature, SignatureRows::Few(rows))))
+                let next = lists.next_of_few(u64::MAX, &mut rows)?;
+                Ok(next.map(|(signature, _)| (signature, SignatureRows::Few(rows))))
             }
         }
     }
@@ -68,16 +68,7 @@ impl<'a> SegmentCursor<'a> {
     pub(crate) fn next_count(&mut self) -> Looked<Option<(u64, u64)>> {
         match self {
             Self::Pairs(pairs) => Ok(pairs.next()?.map(|(signature, rows)| (signature, rows.count()))),
-            Self::Lists(lists) => {
-                let mut count = 0;
-                let class = |part: &mut PartReader<'_>| {
-                    Ok(part.next_count()?.map(|(class, rows)| {
-                        count = rows;
-                        class
-                    }))
-                };
-                Ok(lists.next_of(class)?.map(|signature| (signature, count)))
-            }
+            Self::Lists(lists) => lists.next_of_few(0, &mut Vec::new()),
         }
     }
 }
@@ -92,16 +83,14 @@ pub(crate) struct ListCursor<'a> {
 }
 
 impl ListCursor<'_> {
-    /// Returns the signature of the next class that `next` reads from a part.
-    fn next_of(
-        &mut self,
-        mut next: impl FnMut(&mut PartReader<'_>) -> Looked<Option<u64>>,
-    ) -> Looked<Option<u64>> {
+    /// Returns the signature of the next class with the number of its next rows, as
+    /// [`PartReader::next_of_few`] does.
+    fn next_of_few(&mut self, most: u64, rows: &mut Vec<u32>) -> Looked<Option<(u64, u64)>> {
         loop {
             if let Some(part) = &mut self.part
-                && let Some(class) = next(part)?
+                && let Some((class, count)) = part.next_of_few(most, rows)?
             {
-                return Ok(Some(class << (u64::BITS - self.bits)));
+                return Ok(Some((class << (u64::BITS - self.bits), count)));
             }
             if bits_of_parts(self.segment.about.lists, self.bits).is_none_or(|bits| self.number >> bits > 0) {
                 return Ok(None);

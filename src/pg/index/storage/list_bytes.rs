@@ -1,11 +1,14 @@
 //! Reads the bytes of the lists of a segment, one page at a time.
 
-use super::segment::Segment;
+use roaring::RoaringBitmap;
+
+use super::segment::{COLLECTING, Segment};
 use crate::pg::index::layout::format::{CONTENTS, List, Pieces};
 use crate::pg::index::pages::buffer::Looked;
-use crate::pg::server::error::SqlError;
+use crate::pg::server::error::{SqlError, or_raise};
 use neardup_core::error::Error;
 use neardup_core::leb128;
+use neardup_core::memory;
 
 /// A source of lists.
 pub(crate) trait ListSource {
@@ -164,5 +167,27 @@ impl<'a, S: ListSource> PartBytes<'a, S> {
         let here = (self.page.len() - self.at).min(bytes as usize);
         self.at += here;
         self.next += u64::from(bytes) - here as u64;
+    }
+}
+
+impl Segment {
+    /// Reads the rows of a list.
+    pub(crate) fn rows_of(&self, list: List) -> Looked<RoaringBitmap> {
+        let (mut pages, mut bytes) = (PartBytes::new(self, list), Vec::new());
+        or_raise(memory::reserve(&mut bytes, list.length as usize, COLLECTING));
+        while pages.rest() > 0 {
+            pages.fill()?;
+            bytes.extend_from_slice(&pages.page);
+            pages.at = pages.page.len();
+        }
+        match RoaringBitmap::deserialize_from(bytes.as_slice()) {
+            Ok(rows)
+                if rows.len() == u64::from(list.rows)
+                    && rows.max().is_some_and(|row| row < self.about.rows) =>
+            {
+                Ok(rows)
+            }
+            _ => ListSource::corrupted(self, "a list cannot be read"),
+        }
     }
 }

@@ -302,12 +302,19 @@ impl<'a, S: ListSource> PartReader<'a, S> {
             if self.read(end, out)? {
                 return Ok(true);
             }
-            match self.head()? {
-                Some(head) if head.class == self.class => self.begin(head)?,
-                other => {
-                    self.held = other;
-                    return Ok(false);
-                }
+            if !self.goes_on()? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Begins the next piece of the class. Returns false if the class has no more rows.
+    fn goes_on(&mut self) -> Looked<bool> {
+        match self.head()? {
+            Some(head) if head.class == self.class => self.begin(head).map(|()| true),
+            other => {
+                self.held = other;
+                Ok(false)
             }
         }
     }
@@ -324,16 +331,7 @@ impl<'a, S: ListSource> PartReader<'a, S> {
                 break;
             }
         }
-        match self.head()? {
-            Some(head) if head.class == self.class => {
-                self.begin(head)?;
-                Ok(true)
-            }
-            other => {
-                self.held = other;
-                Ok(false)
-            }
-        }
+        self.goes_on()
     }
 
     /// Returns the first row of the current piece, if no row of it was returned yet.
@@ -352,35 +350,22 @@ impl<'a, S: ListSource> PartReader<'a, S> {
 
     /// Replaces the contents of `rows` by the rows of the next piece, and returns its class.
     pub(crate) fn next(&mut self, rows: &mut Vec<u32>) -> Looked<Option<u64>> {
-        rows.clear();
-        let Some(head) = self.head()? else { return Ok(None) };
-        self.begin(head)?;
-        self.read(u32::MAX, rows)?;
-        Ok(Some(head.class))
+        Ok(self.next_of_few(u64::MAX, rows)?.map(|(class, _)| class))
     }
 
     /// Returns the class of the next piece and the number of its rows, and replaces the contents of
     /// `rows` by them if there are at most `most`. After a piece whose rows were not read, other
     /// pieces of its class cannot be read.
     pub(crate) fn next_of_few(&mut self, most: u64, rows: &mut Vec<u32>) -> Looked<Option<(u64, u64)>> {
-        match self.head()? {
-            Some(head) if u64::from(head.rows) <= most => {
-                self.held = Some(head);
-                Ok(self.next(rows)?.map(|class| (class, rows.len() as u64)))
-            }
-            head => {
-                self.held = head;
-                rows.clear();
-                self.next_count()
-            }
-        }
-    }
-
-    /// Returns the class and the number of rows of the next piece.
-    pub(crate) fn next_count(&mut self) -> Looked<Option<(u64, u64)>> {
+        rows.clear();
         let Some(head) = self.head()? else { return Ok(None) };
-        (self.class, self.is_first) = (head.class, false);
-        self.stream.skip(head.bytes);
+        if u64::from(head.rows) <= most {
+            self.begin(head)?;
+            self.read(u32::MAX, rows)?;
+        } else {
+            (self.class, self.is_first) = (head.class, false);
+            self.stream.skip(head.bytes);
+        }
         Ok(Some((head.class, head.rows.into())))
     }
 }

@@ -216,9 +216,7 @@ impl<S: ByteStore> SegmentLists<S> {
             length: u32::try_from(self.bytes.len() - self.start).map_err(too_long)?,
             rows: u32::try_from(self.postings).map_err(too_long)?,
         };
-        let mut entry = [0; List::SIZE];
-        list.write(&mut entry);
-        self.directory.push(&entry)?;
+        self.directory.push(&list.to_bytes())?;
         (self.start, self.postings) = (self.bytes.len(), 0);
         self.part += 1;
         self.before = u64::from(self.part) << (self.class_bits - self.part_bits);

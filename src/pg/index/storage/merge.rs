@@ -1,17 +1,14 @@
 //! Chooses segments, and merges them into one.
 
-use std::ops::Range;
-
 use roaring::RoaringBitmap;
 
 use super::cursor::{MergedCursor, SegmentCursor};
 use super::maintenance::{Change, Maintenance, budget, sure};
 use super::segment::Segment;
-use super::sort::{PLACES, place_of_size};
 use super::writer::SegmentWriter;
 use crate::pg::index::families::keys::ClassKeys;
-use crate::pg::index::layout::format::{Descriptor, MOST_SEGMENTS, Pieces};
-use crate::pg::index::layout::items::{HeapRow, SignaturePair, rows_per_page};
+use crate::pg::index::layout::format::{Descriptor, MOST_SEGMENTS};
+use crate::pg::index::layout::items::{HeapRow, SignaturePair};
 use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::pages::record::Logging;
 use crate::pg::server::error::Result;
@@ -29,87 +26,34 @@ struct MergedSegment {
 
 /// A run of rows of a segment that is merged.
 struct MergedRows {
-    /// Its place in the order of rows.
-    place: usize,
     /// The number of its first row.
     first: u32,
-    /// What a row that is not dead has as its new number, less its old number and more the number
-    /// of dead rows before it; it wraps around.
+    /// What a row has as its new number, less the number of rows before it that are not dead; it
+    /// wraps around.
     base: u32,
 }
 
 impl MergedSegment {
-    /// Finds the runs of rows of the same place, and the dead rows.
-    fn find_runs(&mut self, keys: &ClassKeys) -> Result<()> {
-        for n in 0..self.segment.about.row_pages {
-            let (first, contents) = sure(self.segment.index, self.segment.row_page(n));
-            for (row, bytes) in (first..).zip(contents.chunks_exact(HeapRow::SIZE + keys.payload())) {
-                let (head, size) = bytes.split_at(HeapRow::SIZE);
-                if HeapRow::read(head).has(HeapRow::DEAD) {
-                    self.dead.insert(row);
-                }
-                let place = place_of_size(size);
-                match self.runs.last() {
-                    Some(last) if last.place == place => {}
-                    Some(last) if last.place > place => {
-                        let root = self.segment.about.root;
-                        self.segment.index.corrupted(root, "rows are not in the order of their groups");
-                    }
-                    _ => memory::push(
-                        &mut self.runs,
-                        MergedRows { place, first: row, base: 0 },
-                        "merging segments",
-                    )?,
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns the rows of a place, if there are any.
-    fn run_of(&self, place: usize) -> Option<Range<u32>> {
-        let n = self.runs.binary_search_by_key(&place, |run| run.place).ok()?;
-        let end = self.runs.get(n + 1).map_or(self.segment.about.rows, |run| run.first);
-        Some(self.runs[n].first..end)
-    }
-
-    /// Gives the rows of a run that are not dead to a writer.
-    fn copy(
-        &mut self,
-        place: usize,
-        rows: Range<u32>,
-        keys: &ClassKeys,
-        writer: &mut SegmentWriter,
-    ) -> Result<()> {
-        if rows.is_empty() {
-            return Ok(());
-        }
-        let before = self.dead.range_cardinality(..rows.start) as u32;
-        let base = writer.rows().wrapping_sub(rows.start - before);
-        match self.runs.iter_mut().find(|run| run.place == place) {
-            Some(run) => run.base = base,
-            None => memory::push(
-                &mut self.runs,
-                MergedRows { place, first: rows.start, base },
-                "merging segments",
-            )?,
-        }
-        let per_page = rows_per_page(keys.payload()) as u32;
-        for n in rows.start / per_page..=(rows.end - 1) / per_page {
-            let (first, contents) = sure(self.segment.index, self.segment.row_page(n));
-            for (row, bytes) in (first..).zip(contents.chunks_exact(HeapRow::SIZE + keys.payload())) {
-                let head = HeapRow::read(bytes);
-                if !rows.contains(&row) {
+    /// Gives the rows of a segment that are not dead to a writer, which brings them into its order.
+    fn new(segment: Segment, payload: usize, writer: &mut SegmentWriter) -> Result<Self> {
+        let (mut dead, mut runs, mut living) = (RoaringBitmap::new(), Vec::<MergedRows>::new(), 0);
+        for n in 0..segment.about.row_pages {
+            let (first, contents) = sure(segment.index, segment.row_page(n));
+            for (row, bytes) in (first..).zip(contents.chunks_exact(HeapRow::SIZE + payload)) {
+                let (head, sketch) = bytes.split_at(HeapRow::SIZE);
+                let head = HeapRow::read(head);
+                if head.has(HeapRow::DEAD) {
+                    dead.insert(row);
                     continue;
                 }
-                if head.has(HeapRow::DEAD) {
-                    self.dead.insert(row);
-                } else {
-                    writer.row(head, &bytes[HeapRow::SIZE..])?;
+                let base = writer.add(head, sketch)?.wrapping_sub(living);
+                living += 1;
+                if runs.last().is_none_or(|last| last.base != base) {
+                    memory::push(&mut runs, MergedRows { first: row, base }, "merging segments")?;
                 }
             }
         }
-        Ok(())
+        Ok(Self { segment, dead, runs })
     }
 
     /// Returns the new number of a row, or None if it is dead.
@@ -120,9 +64,13 @@ impl MergedSegment {
 }
 
 impl Maintenance {
-    /// Merges the segments that are due and rewrites segments with many dead rows, for VACUUM.
+    /// Merges the segments that are due or, if none are due, rewrites a segment with many dead
+    /// rows, again and again, for VACUUM.
     pub(crate) fn merge_due(&self) -> Result<()> {
-        self.merge_some(&mut |directory| of_vacuum(&directory.segments))
+        let decays = |segment: &&Descriptor| segment.dead > 0 && segment.dead >= segment.rows / 5;
+        self.merge_some(&mut |Directory { segments, .. }| {
+            tier(segments).or_else(|| segments.iter().find(decays).map(|&segment| vec![segment]))
+        })
     }
 
     /// Merges all segments into one without dead rows.
@@ -152,27 +100,11 @@ impl Maintenance {
         let index = self.index;
         let keys = ClassKeys::open(index, &directory.meta);
         let reading = index.in_bulk();
-        let by_groups = keys.layout().pieces == Pieces::Grouped;
         let mut writer = SegmentWriter::new(index, Logging::Now, self.reserve(), keys.layout(), budget() / 4);
         let mut sources = Vec::new();
         for &about in chosen {
             let segment = sure(index, Segment::open(reading, about, keys.layout()));
-            let mut source = MergedSegment { segment, dead: RoaringBitmap::new(), runs: Vec::new() };
-            if by_groups {
-                source.find_runs(&keys)?;
-            } else {
-                source.copy(0, 0..about.rows, &keys, &mut writer)?;
-            }
-            sources.push(source);
-        }
-        if by_groups {
-            for place in 0..PLACES {
-                for source in &mut sources {
-                    if let Some(rows) = source.run_of(place) {
-                        source.copy(place, rows, &keys, &mut writer)?;
-                    }
-                }
-            }
+            sources.push(MergedSegment::new(segment, keys.payload(), &mut writer)?);
         }
         if writer.rows() > 0 {
             writer.end_rows(chosen.iter().map(|segment| segment.postings).sum())?;
@@ -216,13 +148,6 @@ pub(crate) fn of_insert(segments: &[Descriptor], pages: u64) -> Option<Vec<Descr
     let due = tier(segments)?;
     let all: u64 = due.iter().map(|segment| u64::from(segment.pages)).sum();
     (all <= 16 * pages).then_some(due)
-}
-
-/// Chooses the segments that VACUUM merges: the segments that are due or, if none are due, one
-/// segment with many dead rows, which VACUUM then rewrites.
-pub(crate) fn of_vacuum(segments: &[Descriptor]) -> Option<Vec<Descriptor>> {
-    let decaying = segments.iter().find(|segment| segment.dead > 0 && segment.dead >= segment.rows / 5);
-    tier(segments).or_else(|| decaying.map(|&segment| vec![segment]))
 }
 
 /// Chooses all segments, if merging them changes anything.

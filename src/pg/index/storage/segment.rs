@@ -1,7 +1,5 @@
 //! Segments: their pages, lists and rows.
 
-use roaring::RoaringBitmap;
-
 use super::lists;
 use crate::pg::compat::vacuum_delay;
 use crate::pg::index::layout::format::{
@@ -181,43 +179,9 @@ impl Segment {
 
     /// Returns the page that has the byte at `offset` of the lists.
     pub(super) fn list_page(&self, offset: u64) -> Looked<LockedPage> {
-        self.page(self.list_page_number(offset), PageKind::Lists)
-    }
-
-    fn list_page_number(&self, offset: u64) -> u32 {
         let directory = (self.about.lists as usize).div_ceil(List::PER_PAGE) as u32;
         let first = self.about.row_pages + self.about.signature_pages + directory;
-        first + (offset / CONTENTS as u64) as u32
-    }
-
-    /// Reads the rows of a list.
-    pub(crate) fn rows_of(&self, list: List) -> Looked<RoaringBitmap> {
-        let mut bytes = Vec::new();
-        or_raise(memory::reserve(&mut bytes, list.length as usize, COLLECTING));
-        let mut number = self.list_page_number(list.offset);
-        let mut at = (list.offset % CONTENTS as u64) as usize;
-        let mut block = self.about.root;
-        while bytes.len() < list.length as usize {
-            pgrx::check_for_interrupts!();
-            let page = self.page(number, PageKind::Lists)?;
-            block = page.block();
-            let contents = page.contents();
-            let end = contents.len().min(at + list.length as usize - bytes.len());
-            if end <= at {
-                self.index.corrupted(block, "a list has no end");
-            }
-            bytes.extend_from_slice(&contents[at..end]);
-            (number, at) = (number + 1, 0);
-        }
-        match RoaringBitmap::deserialize_from(bytes.as_slice()) {
-            Ok(rows)
-                if rows.len() == u64::from(list.rows)
-                    && rows.max().is_some_and(|row| row < self.about.rows) =>
-            {
-                Ok(rows)
-            }
-            _ => self.index.corrupted(block, "a list cannot be read"),
-        }
+        self.page(first + (offset / CONTENTS as u64) as u32, PageKind::Lists)
     }
 
     /// Returns the number of bytes of a row with its sketch, and the number of rows on a page.

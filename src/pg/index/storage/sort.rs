@@ -149,7 +149,7 @@ impl SortedPairs {
 }
 
 /// The number of places: one for rows without grams, and one for each group.
-pub(crate) const PLACES: usize = 1 + grams::GROUPS as usize;
+const PLACES: usize = 1 + grams::GROUPS as usize;
 
 /// Returns the place in the order of rows of a row with these sizes next to it.
 pub(crate) fn place_of_size(size: &[u8]) -> usize {

@@ -93,7 +93,7 @@ impl SegmentWriter {
     }
 
     /// Adds the next row of the segment; a NULL has no sketch.
-    pub(crate) fn row(&mut self, row: HeapRow, sketch: &[u8]) -> Result<()> {
+    fn row(&mut self, row: HeapRow, sketch: &[u8]) -> Result<()> {
         let width = HeapRow::SIZE + self.layout.payload;
         if self.page.len() + width > CONTENTS {
             self.flush(PageKind::Rows)?;
@@ -193,9 +193,7 @@ impl SegmentWriter {
             let mut bytes = Vec::with_capacity(self.many.serialized_size());
             self.many.serialize_into(&mut bytes).expect("a vector takes all bytes");
             let list = List { offset: self.lists.len(), length: bytes.len() as u32, rows: rows as u32 };
-            let mut entry = [0; List::SIZE];
-            list.write(&mut entry);
-            self.directory.push(&entry)?;
+            self.directory.push(&list.to_bytes())?;
             self.lists.push(&bytes)?;
             self.many.clear();
             self.write_pair(self.segment.lists | SignaturePair::LIST)?;
@@ -243,20 +241,15 @@ impl SegmentWriter {
         pages.extend(rest.chunks(RootHead::room(0)).map(|extents| (&[][..], extents)));
         let mut next = NONE;
         for (n, (fences, extents)) in pages.iter().enumerate().rev() {
-            let mut bytes = vec![0; RootHead::SIZE];
             let head = RootHead {
                 extents: extents.len() as u32,
                 fences: fences.len() as u32,
                 step: step as u32,
                 unused: 0,
             };
-            head.write(&mut bytes);
+            let mut bytes = head.to_bytes().to_vec();
             bytes.extend(fences.iter().flat_map(|fence| fence.to_le_bytes()));
-            for extent in *extents {
-                let mut eight = [0; Extent::SIZE];
-                extent.write(&mut eight);
-                bytes.extend_from_slice(&eight);
-            }
+            bytes.extend(extents.iter().flat_map(Extent::to_bytes));
             let tail = Tail { next, ..Tail::new(PageKind::Root, self.segment.id, n as u32) };
             next = self.index.add(tail, &bytes, self.logging);
         }

@@ -11,12 +11,13 @@ use crate::pg::query::ids::RowIds;
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::set_returning::RowStore;
-use crate::pg::server::values::{Strings, text_array};
+use crate::pg::server::values::text_array;
 use crate::pg::server::{encoding, settings};
 use neardup_core::error::Error;
 use neardup_core::incremental::digest::Digests;
 use neardup_core::incremental::segment::{BLOCK, ListSegment, PART};
 use neardup_core::memory;
+use neardup_core::storage::rows::Ragged;
 
 /// Writes segments as rows of `N` columns. The last six columns are those of the table; the columns
 /// before them are NULL.
@@ -42,7 +43,7 @@ impl<'a, const N: usize> ListWriter<'a, N> {
         [segment, part]: [i64; 2],
         documents: Option<i32>,
         data: Option<&[u8]>,
-        ids: Option<&Strings>,
+        ids: Option<&Ragged<u8>>,
     ) -> Result<()> {
         let Self { store, context, .. } = self;
         // SAFETY: values that are made inside are copied before the context is reset.
@@ -110,9 +111,9 @@ impl<'a, const N: usize> ListWriter<'a, N> {
         mut rows: impl Iterator<Item = u32>,
         show: impl Fn(u32) -> String,
     ) -> Result<()> {
-        let mut ids = Strings::default();
+        let mut ids = Ragged::default();
         let mut collect = || -> Result<()> {
-            rows.try_for_each(|row| Ok(ids.push(encoding::to_server(&show(row))?.to_bytes())?))
+            rows.try_for_each(|row| Ok(ids.push(encoding::to_server(&show(row))?.to_bytes(), DOING)?))
         };
         // SAFETY: memory that the server allocates for ids is freed when the row is put.
         unsafe { self.context.switch_to(|_| collect()) }?;

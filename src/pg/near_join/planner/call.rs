@@ -2,6 +2,7 @@
 
 use pgrx::{PgList, pg_sys};
 
+use crate::pg::query::nodes::with_argument;
 use crate::pg::query::ours::is_type;
 
 /// The arguments of an operator or a function of a value and a ball, such as
@@ -64,14 +65,11 @@ impl BallCall {
 /// # Safety
 /// A call with arguments, and a value of the type of its first one.
 pub(crate) unsafe fn call_with(call: *mut pg_sys::FuncExpr, document: pg_sys::Datum) -> *mut pg_sys::Node {
-    // SAFETY: the caller's promise; we may change the copy that we made.
+    // SAFETY: the caller's promise.
     unsafe {
-        let copy: *mut pg_sys::FuncExpr = pg_sys::copyObjectImpl(call.cast()).cast();
-        let mut arguments = PgList::<pg_sys::Node>::from_pg((*copy).args);
-        if let Some(first) = arguments.get_ptr(0) {
-            let (of, collation) = (pg_sys::exprType(first), pg_sys::exprCollation(first));
-            arguments.replace_ptr(0, pg_sys::makeConst(of, -1, collation, -1, document, false, false).cast());
-        }
-        copy.cast()
+        let first = pg_sys::list_nth((*call).args, 0).cast();
+        let (of, collation) = (pg_sys::exprType(first), pg_sys::exprCollation(first));
+        let document = pg_sys::makeConst(of, -1, collation, -1, document, false, false);
+        with_argument(call, 0, document.cast())
     }
 }

@@ -131,15 +131,22 @@ impl ValueSample {
         let mut share =
             self.unseen + rows.rest * documents.rest / rows.rest_distinct.max(documents.rest_distinct);
         for (row, compared) in self.compared.iter().enumerate() {
-            for (document, &compared) in compared.iter().enumerate() {
-                let are_others = row >= rows.common.len() && document >= documents.common.len();
-                // Equal other values have been counted by their number.
-                if compared == ComparedValues::Near || compared == ComparedValues::Equal && !are_others {
-                    share += weight(rows, row) * weight(documents, document);
-                }
+            for document in (0..compared.len()).filter(|&document| self.is_met(row, document)) {
+                share += weight(rows, row) * weight(documents, document);
             }
         }
         share.clamp(0.0, 1.0)
+    }
+
+    /// Reports whether a row and a document are near, other than equal values that are not common,
+    /// which are counted by their number.
+    fn is_met(&self, row: usize, document: usize) -> bool {
+        let [rows, documents] = &self.sides;
+        match self.compared[row][document] {
+            ComparedValues::Apart => false,
+            ComparedValues::Near => true,
+            ComparedValues::Equal => row < rows.common.len() || document < documents.common.len(),
+        }
     }
 
     /// Returns the number of pairs of distinct values that are near and not equal, of so many rows
@@ -167,11 +174,7 @@ impl ValueSample {
         let [outer, inner] = [&self.sides[outer], &self.sides[inner]];
         let has_match = |n: usize| {
             let others = 0..inner.common.len() + inner.others;
-            others.into_iter().any(|m| {
-                let compared = if is_of_rows { self.compared[n][m] } else { self.compared[m][n] };
-                let are_others = n >= outer.common.len() && m >= inner.common.len();
-                compared == ComparedValues::Near || compared == ComparedValues::Equal && !are_others
-            })
+            others.into_iter().any(|m| if is_of_rows { self.is_met(n, m) } else { self.is_met(m, n) })
         };
         let common = outer.common.iter().enumerate().filter(|&(n, _)| has_match(n)).map(|(_, share)| share);
         let matched = (0..outer.others).filter(|n| has_match(outer.common.len() + n)).count();

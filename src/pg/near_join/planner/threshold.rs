@@ -12,7 +12,7 @@ use pgrx::{PgList, pg_sys};
 use super::call::BallCall;
 use crate::pg::near_join::clause::IN_BALL;
 use crate::pg::query::catalog::type_row;
-use crate::pg::query::nodes::{call_of, constant};
+use crate::pg::query::nodes::{call_of, constant, float_constant, with_argument};
 use crate::pg::query::ours::symbol;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::guard::guard;
@@ -261,14 +261,7 @@ impl Ball {
                     (*copy).constvalue = values::bytea(&bytes, "a ball").ok()?;
                     Some(copy.cast())
                 }
-                Self::Call(call) => {
-                    let copy: *mut pg_sys::FuncExpr = pg_sys::copyObjectImpl(call.cast()).cast();
-                    let least = pg_sys::Datum::from(least.to_bits());
-                    let none = pg_sys::InvalidOid;
-                    let least = pg_sys::makeConst(pg_sys::FLOAT8OID, -1, none, 8, least, false, true);
-                    PgList::<pg_sys::Node>::from_pg((*copy).args).replace_ptr(1, least.cast());
-                    Some(copy.cast())
-                }
+                Self::Call(call) => Some(with_argument(call, 1, float_constant(least))),
             }
         }
     }
@@ -281,17 +274,13 @@ impl Ball {
 /// Reads the catalogues.
 unsafe fn operator_of(measured: &ComparedValue, ball: pg_sys::Oid) -> Option<pg_sys::Oid> {
     let of = [pg_sys::TEXTOID, pg_sys::TSVECTOROID, pg_sys::ANYARRAYOID][measured.kind];
-    // SAFETY: any names may be looked up; rows are read before they are released.
+    // SAFETY: any names may be looked up.
     unsafe {
         let schema = type_row(ball, |row| row.typnamespace)?;
         let name = pg_sys::Datum::from(c"<@".as_ptr());
         let cache = pg_sys::SysCacheIdentifier::OPERNAMENSP as i32;
-        let row = pg_sys::SearchSysCache4(cache, name, of.into(), ball.into(), schema.into());
-        if row.is_null() {
-            return None;
-        }
-        let operator = (*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_operator>()).oid;
-        pg_sys::ReleaseSysCache(row);
+        let (column, ball) = (pg_sys::Anum_pg_operator_oid as i16, ball.into());
+        let operator = pg_sys::GetSysCacheOid(cache, column, name, of.into(), ball, schema.into());
         let function = symbol(pg_sys::get_opcode(operator))?;
         (function == IN_BALL[measured.kind]).then_some(operator)
     }

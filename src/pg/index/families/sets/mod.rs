@@ -192,12 +192,7 @@ impl SetKeys {
                 _ => Some(Document::Text(text_of(value, self.parameters.normalization)?)),
             }
         };
-        document.ok_or_else(|| {
-            SqlError::new(
-                PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
-                "a value to be indexed has text that is not valid UTF-8",
-            )
-        })
+        document.ok_or_else(|| SqlError::not_utf8("a value to be indexed has text that"))
     }
 
     /// Returns the document in the middle of a ball. Fails if this index of balls cannot contain
