@@ -21,9 +21,7 @@ pub fn for_each_paragraph(text: &str, stop: &Stop, mut each: impl FnMut(Span) ->
     let mut open: Option<(Position, Position)> = None;
     let mut blank = true;
     for c in text.chars() {
-        if at.char.is_multiple_of(CHECK_EVERY) {
-            stop.check()?;
-        }
+        stop.check_every(at.char, CHECK_EVERY)?;
         let next = at.after(c);
         if is_break(c) {
             // `\r\n` is one line break, so there is no empty line between its two characters.
@@ -72,9 +70,7 @@ fn has_blank_lines(text: &str, stop: &Stop) -> Result<bool> {
     const CHECK_EVERY: usize = 1 << 10;
     let (mut seen, mut blank) = (false, false);
     for (n, line) in lines(text).enumerate() {
-        if n % CHECK_EVERY == 0 {
-            stop.check()?;
-        }
+        stop.check_every(n, CHECK_EVERY)?;
         if trim(line).is_empty() {
             blank = seen;
         } else if blank {

@@ -4,7 +4,7 @@ use super::blocks::{CHECK_EVERY, STAYS, improve};
 use super::grouping::CodeGrouping;
 use super::rows::Codes;
 use crate::error::Result;
-use crate::executor::{Executor, Stop};
+use crate::executor::{self, Executor, Stop};
 use crate::memory;
 use crate::storage::rows::Ragged;
 use crate::verify::automaton::{Match, SuffixAutomaton};
@@ -41,9 +41,7 @@ impl CodeGroups {
         let short = grouping.grouped();
         let mut sizes = memory::filled(0u32, short, DOING)?;
         for place in 0..short {
-            if place.is_multiple_of(BREATHE_EVERY) {
-                executor.check_interrupts()?;
-            }
+            executor::breathe(executor, place, BREATHE_EVERY)?;
             sizes[grouping.group(place)] += 1;
         }
         let mut starts: Vec<usize> = Vec::new();
@@ -160,9 +158,7 @@ impl SmallGroups {
         while let Some(&(from, size)) = self.groups.get(self.next) {
             // After an interrupt, the next call goes on within the group.
             for &place in &places[begin + self.best.len()..from + size] {
-                if self.best.len().is_multiple_of(CHECK_EVERY) {
-                    stop.check()?;
-                }
+                stop.check_every(self.best.len(), CHECK_EVERY)?;
                 let place = place as usize;
                 let mut found = STAYS;
                 // If an interrupt came while the code was being added, the code is already partly
@@ -181,9 +177,7 @@ impl SmallGroups {
             let own = &mut self.best[from - begin..];
             let before_last = own.iter().rposition(|found| *found == STAYS).unwrap_or(0);
             while self.again < before_last {
-                if self.again.is_multiple_of(CHECK_EVERY) {
-                    stop.check()?;
-                }
+                stop.check_every(self.again, CHECK_EVERY)?;
                 let found = &mut own[self.again];
                 if *found != STAYS {
                     let place = places[from + self.again] as usize;
