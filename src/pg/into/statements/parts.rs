@@ -16,7 +16,7 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
-use super::candidates::{note_moved, parts_of};
+use super::candidates::note_moved;
 use super::log::{LogTable, LoggedArguments};
 use crate::into::state::{Claim, Count};
 use crate::into::step::{LoggedStage, WorkingTable};
@@ -292,8 +292,7 @@ pub(crate) fn take_group(work: &mut CallWork) -> Result<()> {
     let mut left: Vec<i64> = all.iter().copied().filter(|part| !done.contains(part)).collect();
     if left.is_empty() {
         if spread.nodes.citus().is_some() {
-            let [candidates] = work.open([TABLE])?;
-            note_moved(work, &candidates, rows)?;
+            note_moved(work, rows)?;
         }
         work.state.filled = Some(rows);
         work.state.claim = Some(Claim::Done(rows));
@@ -312,8 +311,11 @@ pub(crate) fn take_group(work: &mut CallWork) -> Result<()> {
 /// Returns the numbers of all parts.
 fn all(work: &CallWork) -> Result<Vec<i64>> {
     let Nodes::Citus(_) = work.nodes()? else { return Ok((0..work.in_parts()?.logged.parts).collect()) };
-    let [routes] = work.open([WorkingTable::Routes])?;
-    Ok(numbers(&parts_of(&routes).text()?.unwrap_or_default()))
+    let routes = WorkingTable::Routes;
+    let parts = work.statement(&format!(
+        "SELECT COALESCE(array_agg(p.part ORDER BY p.part), '{{}}'::int4[])::text FROM (SELECT p.part FROM {routes} p GROUP BY p.part) p"
+    ))?;
+    Ok(numbers(&parts.text()?.unwrap_or_default()))
 }
 
 /// Returns the number of parts of a group: as many as the caller wants, or as have about so many
