@@ -85,6 +85,19 @@ impl Stop {
     }
 }
 
+/// Collects what a function hands out that nobody asks to stop.
+pub(crate) fn unstopped<T>(
+    for_each: impl FnOnce(&Stop, &mut dyn FnMut(T) -> Result<()>) -> Result<()>,
+) -> Vec<T> {
+    let mut all = Vec::new();
+    let done = for_each(&Stop::default(), &mut |item| {
+        all.push(item);
+        Ok(())
+    });
+    debug_assert_eq!(done, Ok(()), "nobody asked to stop");
+    all
+}
+
 /// The work of one thread. It is called with the number of the worker, 0 to `count - 1`.
 ///
 /// Calls on different threads run at the same time.

@@ -7,7 +7,7 @@ use super::characters::{is_space, trim};
 use super::lines::{is_break, lines};
 use super::spans::{Position, Span};
 use crate::error::Result;
-use crate::executor::Stop;
+use crate::executor::{Stop, unstopped};
 
 /// Calls `each` with the place of every paragraph of `text`, in order. A place excludes the white
 /// space at the ends of the paragraph.
@@ -56,13 +56,7 @@ pub fn for_each_paragraph(text: &str, stop: &Stop, mut each: impl FnMut(Span) ->
 /// assert_eq!(all, ["One\ntwo", "三"]);
 /// ```
 pub fn paragraphs(text: &str) -> Vec<Span> {
-    let mut all = Vec::new();
-    let done = for_each_paragraph(text, &Stop::default(), |span| {
-        all.push(span);
-        Ok(())
-    });
-    debug_assert_eq!(done, Ok(()), "nobody asked to stop");
-    all
+    unstopped(|stop, push| for_each_paragraph(text, stop, push))
 }
 
 /// Reports whether there is a blank line between lines of text.

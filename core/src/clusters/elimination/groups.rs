@@ -44,25 +44,19 @@ impl CodeGroups {
             executor::breathe(executor, place, BREATHE_EVERY)?;
             sizes[grouping.group(place)] += 1;
         }
-        let mut starts: Vec<usize> = Vec::new();
-        memory::push(&mut starts, 0, DOING)?;
-        // For each group, given by its first code, the position for its next code.
-        let mut next = memory::filled(0u32, short, DOING)?;
-        let mut end = 0;
-        for (first, &size) in sizes.iter().enumerate().filter(|(_, size)| **size > 1) {
-            next[first] = end as u32;
-            end += size as usize;
-            memory::push(&mut starts, end, DOING)?;
+        // From here on each group, given by its first code, has its number among those of several.
+        const ALONE: u32 = u32::MAX;
+        let mut count = 0;
+        for size in &mut sizes {
+            let is_alone = std::mem::replace(size, if *size > 1 { count } else { ALONE }) < 2;
+            count += u32::from(!is_alone);
         }
-        let mut places = memory::filled(0u32, end, DOING)?;
-        for place in 0..short {
-            let first = grouping.group(place);
-            if sizes[first] > 1 {
-                places[next[first] as usize] = place as u32;
-                next[first] += 1;
-            }
-        }
-        Ok(Self { groups: Ragged::new(places, starts), short, ..Self::default() })
+        let places = || {
+            let numbered = (0..short).map(|place| (sizes[grouping.group(place)], place));
+            let several = numbered.filter(|&(number, _)| number != ALONE);
+            several.map(|(number, place)| (number as usize, place as u32))
+        };
+        Ok(Self { groups: Ragged::dealt(count as usize, places, DOING)?, short, ..Self::default() })
     }
 
     /// Puts all codes into one group.
