@@ -1,11 +1,14 @@
 //! What the steps of a transaction work with: the call, which stays as it is, and what the
 //! transaction knows of the progress.
 
+use std::fmt;
+
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Oid;
 
 use super::arguments::{CallArguments, InParts, JoinArguments, OutputTables};
 use super::nodes::Nodes;
+use super::statements::citus::CitusLayout;
 use super::statements::definitions::first_number;
 use super::statements::join::JoinStatements;
 use super::statements::log::{LogTable, LoggedArguments};
@@ -102,6 +105,18 @@ pub(super) fn not_here(table: &str) -> SqlError {
     let message = format!("near_duplicates_into has no way to fill its table of {table} here");
     SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, message)
         .hint("This is a bug of neardup: please report it with the call.")
+}
+
+impl IntoCall {
+    /// Tells the caller what the procedure does.
+    pub(super) fn tell(&self, what: impl fmt::Display) {
+        pgrx::notice!("{}: {what}", self.arguments.name());
+    }
+
+    /// Returns the layout of the nodes of Citus that hold the documents.
+    pub(super) fn citus(&self) -> Option<&CitusLayout> {
+        self.asked.logged()?.citus.as_ref()
+    }
 }
 
 impl CallWork {

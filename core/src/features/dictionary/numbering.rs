@@ -145,9 +145,7 @@ impl Routed {
         self.numbers = memory::filled(0, tokens, DOING)?;
         let mut next = self.starts.clone();
         for (n, lookup) in pending.lookups.iter().enumerate() {
-            if n % CHECK_EVERY == 0 {
-                stop.check()?;
-            }
+            stop.check_every(n, CHECK_EVERY)?;
             let place = &mut next[dictionary.shard_of(lookup.hash)];
             self.order[*place] = n as u32;
             *place += 1;

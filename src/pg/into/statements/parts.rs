@@ -214,13 +214,13 @@ pub(crate) fn note(work: &CallWork) -> Result<()> {
             note_part(&noted, [step, part, rows])?;
         }
     }
-    let (name, table) = (work.call.arguments.name(), table.name());
+    let table = table.name();
     if work.state.call.shared {
         let part = work.claimed.part() + 1;
-        pgrx::notice!("{name}: step {step}, {table}: part {part} of {all}, {rows} rows");
+        work.call.tell(format_args!("step {step}, {table}: part {part} of {all}, {rows} rows"));
     } else if parts.len() < *all {
         let done = done + parts.len();
-        pgrx::notice!("{name}: step {step}, {table}: {done} of {all} parts, {rows} rows");
+        work.call.tell(format_args!("step {step}, {table}: {done} of {all} parts, {rows} rows"));
     }
     Ok(())
 }

@@ -138,9 +138,7 @@ impl BandCut<'_> {
             return Ok(false);
         }
         for (place, &class) in lefts_of.iter().enumerate() {
-            if place.is_multiple_of(1 << 14) {
-                stop.check()?;
-            }
+            stop.check_every(place, 1 << 14)?;
             if self.asked.is_some_and(|asked| asked.binary_search(&class).is_err()) {
                 continue;
             }
