@@ -123,6 +123,12 @@ pub fn fill<T: Clone>(vec: &mut Vec<T>, value: T, more: usize, doing: &'static s
     Ok(())
 }
 
+/// Appends copies of `value` until there are `len` items, unless there are as many.
+#[inline]
+pub fn lengthen<T: Clone>(vec: &mut Vec<T>, value: T, len: usize, doing: &'static str) -> Result<()> {
+    if vec.len() < len { fill(vec, value, len - vec.len(), doing) } else { Ok(()) }
+}
+
 /// Makes room for `more` further items. The capacity of a small vector doubles. A large vector
 /// grows by an eighth, because the system moves its pages instead of copying them.
 #[inline]

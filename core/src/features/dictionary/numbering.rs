@@ -159,8 +159,7 @@ impl Routed {
     fn scatter(&self, numbers: &mut Vec<u32>, stop: &Stop) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 14;
         numbers.clear();
-        memory::reserve(numbers, self.numbers.len(), DOING)?;
-        numbers.resize(self.numbers.len(), REPEAT);
+        memory::fill(numbers, REPEAT, self.numbers.len(), DOING)?;
         for (order, of) in self.order.chunks(CHECK_EVERY).zip(self.numbers.chunks(CHECK_EVERY)) {
             stop.check()?;
             order.iter().zip(of).for_each(|(&n, &number)| numbers[n as usize] = number);

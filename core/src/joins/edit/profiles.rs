@@ -47,8 +47,7 @@ impl Profiles {
         const TEXTS_A_SHARE: usize = 64;
         for (grams, bits) in self.grams.iter_mut().zip(BITS) {
             grams.clear();
-            memory::reserve(grams, of.len() << bits, DOING)?;
-            grams.resize(of.len() << bits, 0);
+            memory::fill(grams, 0, of.len() << bits, DOING)?;
         }
         self.of = of.clone();
         let [pairs, triples] = &mut self.grams;

@@ -57,9 +57,7 @@ impl Windows {
 
     /// Adds the windows of the next band.
     pub(super) fn push(&mut self, mut windows: Vec<Window>, executor: &dyn Executor) -> Result<()> {
-        executor::one(executor, &mut windows, |windows, stop| {
-            executor::sort_unstable_by(windows, stop, &Ord::cmp)
-        })?;
+        executor::sort(executor, &mut windows, Ord::cmp)?;
         windows.shrink_to_fit();
         memory::push(&mut self.bands, windows, DOING)
     }
@@ -124,9 +122,7 @@ impl BandCut<'_> {
             false => bucket.partition_point(|entry| entry.record < self.split),
         };
         let distinct = |entries: &[KeyEntry]| -> Result<Vec<u32>> {
-            let mut classes: Vec<u32> = Vec::new();
-            memory::reserve(&mut classes, entries.len(), DOING)?;
-            classes.extend(entries.iter().map(class));
+            let mut classes = memory::collect(entries.iter().map(class), DOING)?;
             classes.dedup();
             Ok(classes)
         };
