@@ -6,6 +6,7 @@
 //! it may return [`Error::Stopped`] at any check; when it is called again later, it goes on where
 //! it stopped.
 
+use std::ops::Rem;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -66,6 +67,15 @@ impl Stop {
         if self.requested.load(Ordering::Relaxed) { Err(Error::Stopped) } else { Ok(()) }
     }
 
+    /// Checks at every `every`th step.
+    #[inline]
+    pub(crate) fn check_every<N>(&self, step: N, every: N) -> Result<()>
+    where
+        N: Rem<Output = N> + PartialEq + Default,
+    {
+        if step % every == N::default() { self.check() } else { Ok(()) }
+    }
+
     /// Tells tests of work that takes about a nanosecond for each unit, so that they see how much
     /// of it lies between two checks.
     #[inline]
@@ -73,6 +83,19 @@ impl Stop {
         #[cfg(test)]
         self.counted.work(_units as u64);
     }
+}
+
+/// Collects what a function hands out that nobody asks to stop.
+pub(crate) fn unstopped<T>(
+    for_each: impl FnOnce(&Stop, &mut dyn FnMut(T) -> Result<()>) -> Result<()>,
+) -> Vec<T> {
+    let mut all = Vec::new();
+    let done = for_each(&Stop::default(), &mut |item| {
+        all.push(item);
+        Ok(())
+    });
+    debug_assert_eq!(done, Ok(()), "nobody asked to stop");
+    all
 }
 
 /// The work of one thread. It is called with the number of the worker, 0 to `count - 1`.
@@ -220,6 +243,24 @@ pub fn one<T: Send>(
     work: impl Fn(&mut T, &Stop) -> Result<()> + Sync,
 ) -> Result<()> {
     each(executor, std::slice::from_mut(item), work)
+}
+
+/// Lets the leader check for requests to stop at every `every`th step.
+#[inline]
+pub fn breathe<N>(executor: &dyn Executor, step: N, every: N) -> Result<()>
+where
+    N: Rem<Output = N> + PartialEq + Default,
+{
+    if step % every == N::default() { executor.check_interrupts() } else { Ok(()) }
+}
+
+/// Sorts on one thread, while the leader watches it ([`sort_unstable_by`]).
+pub fn sort<T: Send>(
+    executor: &dyn Executor,
+    mut items: &mut [T],
+    compare: impl Fn(&T, &T) -> std::cmp::Ordering + Sync,
+) -> Result<()> {
+    one(executor, &mut items, |items, stop| sort_unstable_by(items, stop, &compare))
 }
 
 /// Scratch space that the threads of a task take in turn.

@@ -108,6 +108,27 @@ pub fn append<T>(vec: &mut Vec<T>, items: impl IntoIterator<Item = T>, doing: &'
     items.try_for_each(|item| push(vec, item, doing))
 }
 
+/// Replaces what the vector has by `items`.
+#[inline]
+pub fn refill<T>(vec: &mut Vec<T>, items: impl IntoIterator<Item = T>, doing: &'static str) -> Result<()> {
+    vec.clear();
+    append(vec, items, doing)
+}
+
+/// Appends `more` copies of `value`.
+#[inline]
+pub fn fill<T: Clone>(vec: &mut Vec<T>, value: T, more: usize, doing: &'static str) -> Result<()> {
+    reserve(vec, more, doing)?;
+    vec.resize(vec.len() + more, value);
+    Ok(())
+}
+
+/// Appends copies of `value` until there are `len` items, unless there are as many.
+#[inline]
+pub fn lengthen<T: Clone>(vec: &mut Vec<T>, value: T, len: usize, doing: &'static str) -> Result<()> {
+    if vec.len() < len { fill(vec, value, len - vec.len(), doing) } else { Ok(()) }
+}
+
 /// Makes room for `more` further items. The capacity of a small vector doubles. A large vector
 /// grows by an eighth, because the system moves its pages instead of copying them.
 #[inline]

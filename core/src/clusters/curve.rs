@@ -8,7 +8,7 @@
 use super::graph::Graph;
 use super::strongest::Link;
 use crate::error::Result;
-use crate::executor::Executor;
+use crate::executor::{self, Executor};
 
 /// The result of a threshold.
 ///
@@ -81,9 +81,7 @@ pub fn curve(
             }
             largest = largest.max(link.parts[0].saturating_add(link.parts[1]));
             redundant += 1;
-            if redundant.is_multiple_of(1 << 16) {
-                executor.check_interrupts()?;
-            }
+            executor::breathe(executor, redundant, 1 << 16)?;
         }
         *point = Point { clusters, redundant, largest, ..*point };
     }

@@ -124,9 +124,8 @@ impl Clusters {
     /// one cluster.
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn of_sets(members: Vec<(u32, u32, f64)>, executor: &dyn Executor) -> Result<Self> {
-        let mut memberships = Vec::new();
-        memory::reserve(&mut memberships, members.len(), DOING)?;
-        memberships.extend(members.iter().map(|&(representative, member, _)| (representative, member)));
+        let memberships = members.iter().map(|&(representative, member, _)| (representative, member));
+        let memberships = memory::collect(memberships, DOING)?;
         let mut clusters = Self::group(memberships, true, executor)?;
         for (representative, member, similarity) in members {
             // Perhaps-similar sets are in the order of their representatives.
@@ -143,11 +142,7 @@ impl Clusters {
         by_representative: bool,
         executor: &dyn Executor,
     ) -> Result<Self> {
-        let sort = |memberships: &mut Vec<(u32, u32)>| {
-            executor::one(executor, memberships, |memberships, stop| {
-                executor::sort_unstable_by(memberships, stop, &Ord::cmp)
-            })
-        };
+        let sort = |memberships: &mut Vec<(u32, u32)>| executor::sort(executor, memberships, Ord::cmp);
         sort(&mut memberships)?;
         let mut clusters = Self { by_representative, ..Self::default() };
         // The sort key and the range of each cluster. The key is the first member or, for

@@ -196,9 +196,7 @@ pub fn rank_by<K: Ord>(
     executor: &dyn Executor,
 ) -> Result<Vec<u32>> {
     let mut order: Vec<u32> = memory::collect(0..vertices as u32, DOING)?;
-    crate::executor::one(executor, &mut order, |order, stop| {
-        crate::executor::sort_unstable_by(order, stop, &|a, b| key(*a).cmp(&key(*b)))
-    })?;
+    crate::executor::sort(executor, &mut order, |a, b| key(*a).cmp(&key(*b)))?;
     let mut rank = memory::filled(0, vertices, DOING)?;
     order.iter().zip(0..).for_each(|(&vertex, place)| rank[vertex as usize] = place);
     Ok(rank)

@@ -47,9 +47,7 @@ pub fn unite(
     }
     let mut walk = StrongestWalk::new(equal, components, largest, executor, &mut united)?;
     let mut loops = memory::collect(equal.loops(), DOING)?;
-    executor::one(executor, &mut loops, |loops, stop| {
-        executor::sort_unstable_by(loops, stop, &|a, b| a.strongest_first().cmp(&b.strongest_first()))
-    })?;
+    executor::sort(executor, &mut loops, |a, b| a.strongest_first().cmp(&b.strongest_first()))?;
     let mut loops = loops.into_iter().peekable();
     edges.for_each_in_order(executor, Edge::strongest_first, |edge| {
         while let Some(first) = loops.next_if(|first| first.strongest_first() < edge.strongest_first()) {
@@ -175,9 +173,7 @@ impl<'a, F: FnMut(Edge, [u32; 2]) -> Result<()>> StrongestWalk<'a, F> {
         let mut is_full = false;
         while let Some(Reverse((row, n, place))) = nearest.pop() {
             self.steps += 1;
-            if self.steps.is_multiple_of(CHECK_EVERY) {
-                self.executor.check_interrupts()?;
-            }
+            executor::breathe(self.executor, self.steps, CHECK_EVERY)?;
             is_full = self.components.size(left) >= self.largest;
             if is_full {
                 break;

@@ -5,7 +5,7 @@ use super::edges::Edge;
 use super::graph::{EqualRows, Graph};
 use super::grouping::{Clusters, Homes};
 use crate::error::Result;
-use crate::executor::Executor;
+use crate::executor::{self, Executor};
 use crate::memory;
 use crate::storage::rows::Ragged;
 
@@ -144,9 +144,7 @@ impl Inside {
             let place = place as usize;
             let range = self.neighbours.range(place);
             self.steps += range.len() as u64;
-            if next.is_multiple_of(1 << 10) {
-                executor.check_interrupts()?;
-            }
+            executor::breathe(executor, next, 1 << 10)?;
             for at in range {
                 let neighbour = self.neighbours.values[at];
                 if self.distance[neighbour as usize] == FAR {
@@ -210,9 +208,8 @@ impl Inside {
         }
         self.search(cluster, middle, executor)?;
         let farthest_first = std::mem::take(&mut self.queue);
-        let mut levels = Vec::new();
-        memory::reserve(&mut levels, farthest_first.len(), DOING)?;
-        levels.extend(farthest_first.iter().rev().map(|&p| (p as usize, self.distance[p as usize])));
+        let levels = farthest_first.iter().rev().map(|&p| (p as usize, self.distance[p as usize]));
+        let levels = memory::collect(levels, DOING)?;
         for (place, level) in levels {
             // Two vertices that are at most `level` steps from the middle are at most 2 · level
             // steps apart.

@@ -159,11 +159,7 @@ impl HashSets {
 
     fn place(&mut self, collector: &SetCollector, part: u32, base: u64) -> Result<()> {
         let rows = collector.rows.iter().max().map_or(0, |&row| row as usize + 1);
-        if rows > self.places.len() {
-            let more = rows - self.places.len();
-            memory::reserve(&mut self.places, more, DOING)?;
-            self.places.resize(rows, SetPlace::default());
-        }
+        memory::lengthen(&mut self.places, SetPlace::default(), rows, DOING)?;
         for (n, &row) in collector.rows.iter().enumerate() {
             let set = collector.sets.range(n);
             // A text has at most 1 GB, so the number of tokens of a document fits in 32 bits.

@@ -141,9 +141,7 @@ pub fn of_documents(
         let (shard, place) = numbering.place(number);
         dictionary.shards()[shard].token(place)
     };
-    executor::one(executor, &mut kept, |kept, stop| {
-        executor::sort_unstable_by(kept, stop, &|&a, &b| term(a).as_ref().cmp(term(b).as_ref()))
-    })?;
+    executor::sort(executor, &mut kept, |&a, &b| term(a).as_ref().cmp(term(b).as_ref()))?;
     let mut places: Vec<Vec<u32>> = Vec::new();
     for shard in dictionary.shards() {
         places.push(memory::filled(u32::MAX, shard.len(), DOING)?);

@@ -27,9 +27,7 @@ pub fn for_each_shingle(
         return each(hash::hash_sequence(tokens, scratch));
     }
     for (n, window) in tokens.windows(k).enumerate() {
-        if n % CHECK_EVERY == 0 {
-            stop.check()?;
-        }
+        stop.check_every(n, CHECK_EVERY)?;
         each(if k == 1 { window[0] } else { hash::hash_sequence(window, scratch) })?;
     }
     if wrap && k > 1 {

@@ -224,9 +224,7 @@ impl Spots {
         telling.clear();
         places.clear();
         for (n, &word) in words.iter().enumerate() {
-            if n % CHECK_EVERY == 0 {
-                stop.check()?;
-            }
+            stop.check_every(n, CHECK_EVERY)?;
             if self.stop_words.binary_search(&word).is_err() {
                 memory::push(telling, word, DOING)?;
             }
@@ -235,9 +233,7 @@ impl Spots {
             }
         }
         for (n, &(antecedent, from)) in places.iter().enumerate() {
-            if n % CHECK_EVERY == 0 {
-                stop.check()?;
-            }
+            stop.check_every(n, CHECK_EVERY)?;
             let after = telling[from..].iter().skip(self.distance - 1).step_by(self.distance);
             link.clear();
             link.push(antecedent);

@@ -165,9 +165,7 @@ pub fn distinct_in(
         }));
         part.lengths = Vec::new();
     }
-    executor::one(executor, &mut entries, |entries, stop| {
-        executor::sort_unstable_by(entries, stop, &|a, b| (a.key(), a.row).cmp(&(b.key(), b.row)))
-    })?;
+    executor::sort(executor, &mut entries, |a, b| (a.key(), a.row).cmp(&(b.key(), b.row)))?;
     let (entries, mut starts) = match file.is_in_file() {
         true => split_in_file(&parts, file, entries, executor)?,
         false => {

@@ -96,9 +96,7 @@ impl Changed {
             before = Some(document);
             postings.push(PrefixToken { hash, document, position });
         }
-        executor::one(executor, &mut postings, |postings, stop| {
-            executor::sort_unstable_by(postings, stop, &PrefixToken::cmp)
-        })?;
+        executor::sort(executor, &mut postings, PrefixToken::cmp)?;
         let bits = postings.len().max(1).ilog2().clamp(1, MOST_BITS);
         let first_bits = |posting: &PrefixToken| (posting.hash >> (u32::BITS - bits)) as usize;
         let starts = starts(1 << bits, postings.iter().map(first_bits))?;

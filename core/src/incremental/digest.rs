@@ -80,13 +80,10 @@ impl Digests {
     /// Appends the digests of `others`, whose rows are mapped by `row`.
     pub fn append(&mut self, others: &Self, row: impl Fn(u32) -> u32) -> Result<()> {
         let offset = self.rows.len() as u64;
-        memory::reserve(&mut self.rows, others.rows.len(), DOING)?;
-        self.rows.extend(others.rows.iter().map(|&other| row(other)));
+        memory::append(&mut self.rows, others.rows.iter().map(|&other| row(other)), DOING)?;
         memory::extend(&mut self.sizes, &others.sizes, DOING)?;
         memory::extend(&mut self.bitmaps, &others.bitmaps, DOING)?;
-        memory::reserve(&mut self.postings, others.postings.len(), DOING)?;
-        self.postings.extend(others.postings.iter().map(|posting| posting + offset));
-        Ok(())
+        memory::append(&mut self.postings, others.postings.iter().map(|posting| posting + offset), DOING)
     }
 }
 
@@ -138,8 +135,7 @@ impl Digester {
         // after an interrupt the next call goes on from there.
         while let Some(&row) = self.waiting_rows.last() {
             stop.check()?;
-            self.hashes.clear();
-            memory::extend(&mut self.hashes, self.waiting.last(), DOING)?;
+            memory::refill(&mut self.hashes, self.waiting.last().iter().copied(), DOING)?;
             self.digest(row, order, bounds)?;
             self.waiting.pop();
             self.waiting_rows.pop();
@@ -180,8 +176,7 @@ impl Digester {
         order: &OutlineOrder,
         bounds: &Bounds,
     ) -> Result<()> {
-        self.hashes.clear();
-        memory::extend(&mut self.hashes, hashes, DOING)?;
+        memory::refill(&mut self.hashes, hashes.iter().copied(), DOING)?;
         self.digest(row, order, bounds)
     }
 
@@ -206,9 +201,7 @@ impl Digester {
         if size == 0 {
             return Ok(());
         }
-        places.clear();
-        memory::reserve(places, hashes.len(), DOING)?;
-        places.extend(hashes.iter().map(|&hash| order.tokens.place(key_of(hash))));
+        memory::refill(places, hashes.iter().map(|&hash| order.tokens.place(key_of(hash))), DOING)?;
         let length = prefixes.get(size, || bounds.whole_prefix(size)) as usize;
         if length == 0 {
             return Ok(());

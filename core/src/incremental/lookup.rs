@@ -64,9 +64,7 @@ impl<'a> SegmentLookup<'a> {
         let mut places = std::mem::take(&mut found.places);
         let done = decode(part, self.documents.sizes.len(), |hash, list| {
             hashes = hashes.wrapping_add(1);
-            if hashes.is_multiple_of(LOOK_EVERY) {
-                stop.check()?;
-            }
+            stop.check_every(hashes, LOOK_EVERY)?;
             if !begun {
                 rest = &rest[rest.partition_point(|posting| posting.hash < hash)..];
                 begun = true;
@@ -245,14 +243,12 @@ pub fn together(
     for found in found {
         memory::extend(&mut pairs, &found.pairs, DOING)?;
     }
-    executor::one(executor, &mut pairs, |pairs, stop| executor::sort_unstable_by(pairs, stop, &u64::cmp))?;
+    executor::sort(executor, &mut pairs, u64::cmp)?;
     pairs.dedup();
     let mut rows = Vec::new();
     for same in pairs.chunk_by(|a, b| a >> u32::BITS == b >> u32::BITS) {
         memory::push(&mut places, (same[0] >> u32::BITS) as u32, DOING)?;
-        rows.clear();
-        memory::reserve(&mut rows, same.len(), DOING)?;
-        rows.extend(same.iter().map(|&pair| changed.rows[pair as u32 as usize]));
+        memory::refill(&mut rows, same.iter().map(|&pair| changed.rows[pair as u32 as usize]), DOING)?;
         partners.push(Some(&rows))?;
     }
     Ok((places, partners))

@@ -45,13 +45,9 @@ impl<'a> ListSegment<'a> {
         /// The approximate size of a posting.
         const BYTES: usize = 3;
         let count = digests.rows.len();
-        let mut order = Vec::new();
-        memory::reserve(&mut order, count, DOING)?;
-        order.extend(0..count as u32);
-        executor::one(executor, &mut order, |order, stop| {
-            let key = |&place: &u32| (digests.sizes[place as usize], place);
-            executor::sort_unstable_by(order, stop, &|a, b| key(a).cmp(&key(b)))
-        })?;
+        let mut order: Vec<u32> = memory::collect(0..count as u32, DOING)?;
+        let key = |&place: &u32| (digests.sizes[place as usize], place);
+        executor::sort(executor, &mut order, |a, b| key(a).cmp(&key(b)))?;
         let mut place_of = memory::filled(0u32, count, DOING)?;
         order.iter().zip(0..).for_each(|(&from, to)| place_of[from as usize] = to);
 
@@ -64,9 +60,8 @@ impl<'a> ListSegment<'a> {
             })
         };
         let mut postings = Ragged::dealt(1 << bits, postings, DOING)?;
-        let mut pieces: Vec<(&mut [u64], Vec<u8>)> = Vec::new();
-        memory::reserve(&mut pieces, postings.len(), DOING)?;
-        pieces.extend(postings.iter_mut().map(|postings| (postings, Vec::new())));
+        let mut pieces: Vec<(&mut [u64], Vec<u8>)> =
+            memory::collect(postings.iter_mut().map(|postings| (postings, Vec::new())), DOING)?;
         executor::each(executor, &mut pieces, |(postings, bytes), stop| {
             stop.check()?;
             postings.sort_unstable();
@@ -123,10 +118,8 @@ fn encode(postings: &[u64], bytes: &mut Vec<u8>) -> Result<()> {
             leb128::write(u64::from(*only as u32), bytes, DOING)?;
             continue;
         }
-        places.clear();
         code.clear();
-        memory::reserve(&mut places, list.len(), DOING)?;
-        places.extend(list.iter().map(|&posting| posting as u32));
+        memory::refill(&mut places, list.iter().map(|&posting| posting as u32), DOING)?;
         let parameter = rice::encode(&places, &mut code)?;
         leb128::write(code.len() as u64, bytes, DOING)?;
         memory::push(bytes, parameter, DOING)?;
@@ -227,16 +220,15 @@ impl SegmentDocuments {
         }
         let (sizes, bitmaps) = block.split_at(4 * count);
         let from = self.sizes.len().saturating_sub(1);
-        memory::reserve(&mut self.sizes, count, DOING)?;
-        self.sizes.extend(sizes.as_chunks().0.iter().map(|&size| u32::from_le_bytes(size)));
+        let sizes = sizes.as_chunks().0.iter().map(|&size| u32::from_le_bytes(size));
+        memory::append(&mut self.sizes, sizes, DOING)?;
         let new = &self.sizes[from..];
         if !new.is_sorted() || new.first() == Some(&0) || new.last().is_some_and(|&size| size >= MOST_TOKENS)
         {
             return Err(malformed("sizes are not in order"));
         }
-        memory::reserve(&mut self.bitmaps, count * self.words, DOING)?;
-        self.bitmaps.extend(bitmaps.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)));
-        Ok(())
+        let bitmaps = bitmaps.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word));
+        memory::append(&mut self.bitmaps, bitmaps, DOING)
     }
 
     /// Returns the place of the first document that has at least `size` tokens.
@@ -251,16 +243,13 @@ impl SegmentDocuments {
         if u32::try_from(count).ok().and_then(|count| row.checked_add(count)).is_none() {
             return Err(Error::TooMany { what: "documents", limit: u32::MAX.into() });
         }
-        let (mut rows, mut postings, mut places) = (Vec::new(), Vec::new(), Vec::new());
-        memory::reserve(&mut rows, self.sizes.len(), DOING)?;
-        rows.extend((row..).take(self.sizes.len()));
+        let rows = memory::collect((row..).take(self.sizes.len()), DOING)?;
+        let (mut postings, mut places) = (Vec::new(), Vec::new());
         for part in parts {
             decode(part, count, |hash, list| {
                 list.read(&mut places)?;
-                memory::reserve(&mut postings, places.len(), DOING)?;
                 let key = u64::from(hash) << u32::BITS;
-                postings.extend(places.iter().map(|&place| key | u64::from(place)));
-                Ok(())
+                memory::append(&mut postings, places.iter().map(|&place| key | u64::from(place)), DOING)
             })?;
         }
         Ok(Digests { rows, sizes: self.sizes, bitmaps: self.bitmaps, postings })

@@ -57,9 +57,7 @@ impl DividedRecords {
         memory::reserve(&mut divided.firsts, records.len() + 1, DOING)?;
         let (mut rows, mut part) = (Vec::new(), Vec::new());
         for record in 0..records.len() {
-            if record.is_multiple_of(CHECK_EVERY) {
-                stop.check()?;
-            }
+            stop.check_every(record, CHECK_EVERY)?;
             divided.firsts.push(divided.sources.len() as u32);
             rows.clear();
             let known = records.rows(record).iter().map(|&row| (number(row), row));

@@ -113,13 +113,11 @@ impl RecordJoin for StoredJoin {
             None => buckets.next_batch(&ByBands { sketches, bands: *bands }, executor)?,
         };
         let Some(found) = found else { return Ok(None) };
-        let mut batch = Vec::new();
-        memory::reserve(&mut batch, found.len(), DOING)?;
-        batch.extend(found.iter().map(|&(left, right)| {
+        let pairs = found.iter().map(|&(left, right)| {
             let similarity = similarity(sketches.agreeing(left, right), sketches.values);
             RecordPair { left, right: right - *right_from, similarity }
-        }));
-        Ok(Some(batch))
+        });
+        Ok(Some(memory::collect(pairs, DOING)?))
     }
 
     fn counts(&self) -> Counts {

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::memory;
 use crate::repeats::anchored::{AnchorPlace, AnchoredReader};
 use crate::repeats::classes::AnchorClasses;
-use crate::repeats::contents::{ContentPlace, Pass, Questions};
+use crate::repeats::contents::{ContentPlace, Pass};
 use crate::repeats::cut::{CutTexts, Cutting};
 use crate::repeats::frequent::{self, FrequentRun};
 use crate::repeats::groups::AnchorGrouping;
@@ -16,7 +16,7 @@ use crate::repeats::rows::RunRows;
 use crate::repeats::texts::OrderedTexts;
 use crate::repeats::{Order, RunParameters, Unit};
 use crate::storage::files::TempFiles;
-use crate::storage::sort::Sorter;
+use crate::storage::sort::{Groups, Sorter};
 
 const DOING: &str = "ordering documents";
 
@@ -139,7 +139,7 @@ impl RepeatSearch<'_, '_, '_> {
         reading.account.counts.candidates += open.windows;
         reading.account.counts.verified += open.marked;
         let (few, many) = (u64::from(open.rounds), open.many_windows.div_ceil(most));
-        let mut asked = Questions::new(open.classes.sorted(executor)?, executor)?;
+        let mut asked = Groups::new(open.classes.sorted(executor)?, executor)?;
         let mut classes = AnchorClasses::new(open.members.sorted(executor)?, *pass)?;
         for round in 0..open.rounds {
             let mut windows = Sorter::new(*files, budget / 3);
@@ -151,7 +151,7 @@ impl RepeatSearch<'_, '_, '_> {
         }
         reading.account.counts.verified += classes.marked;
         drop((asked, classes));
-        let mut asked = Questions::new(open.many.sorted(executor)?, executor)?;
+        let mut asked = Groups::new(open.many.sorted(executor)?, executor)?;
         for round in 0..many {
             let mut places = Sorter::new(*files, budget / 3);
             if round > 0 {

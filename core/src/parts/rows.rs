@@ -200,17 +200,12 @@ impl WireRows {
 
     /// Sorts the rows in ascending order of size.
     pub fn sort(&mut self, stop: &Stop) -> Result<()> {
-        let count = self.len();
         // The upper half of a key is a size and the lower half is the row's number, so comparisons
         // need not look up rows.
-        let mut keys: Vec<u64> = Vec::new();
-        memory::reserve(&mut keys, count, DOING)?;
-        keys.extend(self.rows.iter().zip(0..).map(|(row, n)| u64::from(Row::new(row).size) << HALF | n));
+        let keys = self.rows.iter().zip(0..).map(|(row, n)| u64::from(Row::new(row).size) << HALF | n);
+        let mut keys: Vec<u64> = memory::collect(keys, DOING)?;
         executor::sort_unstable_by(&mut keys, stop, &Ord::cmp)?;
-        self.order.clear();
-        memory::reserve(&mut self.order, count, DOING)?;
-        self.order.extend(keys.iter().map(|&key| key as u32));
-        Ok(())
+        memory::refill(&mut self.order, keys.iter().map(|&key| key as u32), DOING)
     }
 
     /// Returns a row by its place in the order of sizes.

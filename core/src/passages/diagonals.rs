@@ -9,7 +9,7 @@ use super::pairs::Bridges;
 use super::starts::Starts;
 use crate::clusters::edges::{Edge, EdgeKey, InOrder};
 use crate::error::Result;
-use crate::executor::Executor;
+use crate::executor::{self, Executor};
 use crate::memory;
 
 /// A run of similar sentences of two documents, consecutive in both.
@@ -60,9 +60,7 @@ impl Diagonals {
             self.head = pairs.next(executor, |edge| by_diagonal(starts, edge))?;
             self.ended = self.head.is_none();
             self.seen += 1;
-            if self.seen.is_multiple_of(BREATHE_EVERY) {
-                executor.check_interrupts()?;
-            }
+            executor::breathe(executor, self.seen, BREATHE_EVERY)?;
         }
         Ok(self.head)
     }

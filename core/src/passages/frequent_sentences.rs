@@ -57,9 +57,7 @@ impl ClassStores<'_> {
         let mut class = 0;
         for store in self.stores.iter_mut() {
             store.for_each(budget, |_, size, tokens| {
-                if class % BREATHE_EVERY == 0 {
-                    executor.check_interrupts()?;
-                }
+                executor::breathe(executor, class, BREATHE_EVERY)?;
                 each(class, size, tokens)?;
                 class += 1;
                 Ok(())
@@ -92,9 +90,8 @@ impl ClassStores<'_> {
         }
         let (mut cores, mut core): (Vec<Core>, Vec<u32>) = (Vec::new(), Vec::new());
         self.for_each(budget, executor, |class, size, tokens| {
-            core.clear();
-            memory::reserve(&mut core, tokens.len(), DOING)?;
-            core.extend(tokens.iter().filter(|&&token| sentences[token as usize] > most));
+            let frequent = tokens.iter().copied().filter(|&token| sentences[token as usize] > most);
+            memory::refill(&mut core, frequent, DOING)?;
             // A core that is large enough for two sentences of this size is also large enough if
             // one of them is smaller. So for two sentences with the same core, it is enough to look
             // at the larger one.
@@ -107,9 +104,7 @@ impl ClassStores<'_> {
             Ok(())
         })?;
         drop(sentences);
-        executor::one(executor, &mut cores, |cores, stop| {
-            executor::sort_unstable_by(cores, stop, &|a, b| a.cmp(b))
-        })?;
+        executor::sort(executor, &mut cores, Ord::cmp)?;
         let first_right = if two { self.stores[0].len() as u32 } else { NONE };
         let mut hot = memory::filled(false, self.count(), DOING)?;
         let mut any = false;

@@ -181,15 +181,12 @@ impl DocumentPair {
         let mut places: Vec<PassagePlaces> = Vec::new();
         memory::reserve(&mut places, diagonals.len(), DOING)?;
         for (n, diagonal) in diagonals.iter().enumerate() {
-            if n.is_multiple_of(1 << 10) {
-                stop.check()?;
-            }
+            stop.check_every(n, 1 << 10)?;
             let from = [diagonal.left - self.firsts[0], diagonal.right - self.firsts[1]];
             places.push([0, 1].map(|side| {
                 let first = from[side] as usize;
-                let [begin, end] =
-                    [first, first + diagonal.length as usize - 1].map(|unit| entries[side].span(unit));
-                Span { bytes: begin.bytes.start..end.bytes.end, chars: begin.chars.start..end.chars.end }
+                let last = first + diagonal.length as usize - 1;
+                entries[side].span(first).to(&entries[side].span(last))
             }));
         }
         if let Some(gap) = extend {

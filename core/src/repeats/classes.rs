@@ -96,9 +96,7 @@ impl AnchorClasses {
 
     /// Marks the places of one anchor.
     fn mark_group(&mut self, pass: Pass<'_>, marks: &mut Sorter<'_, Mark>) -> Result<()> {
-        let mut starts: Vec<u32> = Vec::new();
-        memory::reserve(&mut starts, self.classes.len(), DOING)?;
-        starts.extend(0..self.classes.len() as u32);
+        let mut starts: Vec<u32> = memory::collect(0..self.classes.len() as u32, DOING)?;
         starts.sort_unstable_by_key(|&class| self.classes[class as usize].from);
         let mut starts = starts.into_iter().peekable();
         // The classes that have a window at the position, and which of them have equal ones.
@@ -114,12 +112,11 @@ impl AnchorClasses {
             while let Some(class) = starts.next_if(|&class| self.classes[class as usize].from <= at) {
                 memory::push(&mut here, class, DOING)?;
             }
-            equal.clear();
-            memory::reserve(&mut equal, here.len(), DOING)?;
-            equal.extend(here.iter().map(|&number| {
+            let contents = here.iter().map(|&number| {
                 let class = &self.classes[number as usize];
                 (self.contents[class.windows.start + at - class.from], number)
-            }));
+            });
+            memory::refill(&mut equal, contents, DOING)?;
             equal.sort_unstable();
             for equal in equal.chunk_by(|a, b| a.0 == b.0) {
                 let row = &mut open[equal[0].1 as usize];

@@ -12,7 +12,8 @@ use crate::features::runs::tokens::read_tokens;
 use crate::features::tokens::{Document, Scratch, Tokenizer};
 use crate::hash;
 use crate::memory;
-use crate::storage::sort::{Sorted, Sorter, both, both_long, order_by_key};
+use crate::storage::sort::{Groups, Sorter, both, both_long, order_by_key};
+use crate::text::spans::Span;
 
 const DOING: &str = "listing windows of tokens";
 
@@ -93,53 +94,29 @@ impl ClassWindows {
     }
 }
 
-/// Scratch memory of a thread.
+/// Scratch memory of a thread that reads texts.
 #[derive(Default)]
-struct ContentScratch {
+pub(super) struct TextScratch {
     scratch: Scratch,
     tokens: Vec<u64>,
     contents: Option<Contents>,
-    units: Vec<PlacedUnit>,
-    unit_tokens: UnitTokens,
+    pub(super) places: Vec<Span>,
+    pub(super) units: Vec<PlacedUnit>,
+    pub(super) unit_tokens: UnitTokens,
 }
 
-/// The windows that are asked for, by round and row.
-pub struct Questions {
-    asked: Sorted<AskedWindows>,
-    head: Option<AskedWindows>,
-}
-
-impl Questions {
-    /// Starts with the first one.
-    pub fn new(mut asked: Sorted<AskedWindows>, executor: &dyn Executor) -> Result<Self> {
-        let head = asked.next(executor)?;
-        Ok(Self { asked, head })
-    }
-
-    /// Goes back to the first one.
-    pub fn rewind(&mut self, executor: &dyn Executor) -> Result<()> {
-        self.asked.rewind(executor)?;
-        self.head = self.asked.next(executor)?;
-        Ok(())
-    }
-
-    /// Returns what is asked about a row in a round and passes `filter`. Rows come in order.
-    fn in_round(
-        &mut self,
-        round: u32,
-        row: u32,
-        filter: impl Fn(&AskedWindows) -> bool,
-        executor: &dyn Executor,
-    ) -> Result<Option<Vec<AskedWindows>>> {
-        let mut of_row: Vec<AskedWindows> = Vec::new();
-        while let Some(asked) = self.head.filter(|asked| (asked.round, asked.row) <= (round, row)) {
-            if (asked.round, asked.row) == (round, row) && filter(&asked) {
-                memory::push(&mut of_row, asked, DOING)?;
-            }
-            self.head = self.asked.next(executor)?;
-        }
-        Ok(Some(of_row).filter(|asked| !asked.is_empty()))
-    }
+/// Returns what is asked about a text, if it has a key and passes `filter`. Texts come in order.
+pub(super) fn asked_of<T: Pod + Ord, K: PartialOrd>(
+    asked: &mut Groups<T>,
+    wanted: K,
+    key: impl Fn(&T) -> K,
+    filter: impl Fn(&T) -> bool,
+    executor: &dyn Executor,
+) -> Result<Option<Vec<T>>> {
+    let mut of_text: Vec<T> = Vec::new();
+    let take = |asked| if filter(&asked) { memory::push(&mut of_text, asked, DOING) } else { Ok(()) };
+    asked.for_key(wanted, key, take, executor)?;
+    Ok(Some(of_text).filter(|asked| !asked.is_empty()))
 }
 
 /// Returns the tokenizer for texts that were made of documents.
@@ -161,32 +138,32 @@ pub struct Pass<'a> {
 }
 
 /// What is asked about a text, and its answers.
-type TextListing<G, T> = TextTask<G, Vec<T>>;
+pub(super) type TextListing<G, T> = TextTask<G, Vec<T>>;
 
 impl Pass<'_> {
     /// Lists the windows of classes of a round.
     pub fn list_classes(
         &self,
         texts: &mut OrderedTexts,
-        asked: &mut Questions,
+        asked: &mut Groups<AskedWindows>,
         round: u32,
         windows: &mut Sorter<'_, ClassWindows>,
         progress: &mut dyn FnMut(f64),
     ) -> Result<()> {
         let (executor, lister) = (self.executor, self.lister());
-        let given = |row| asked.in_round(round, row, |_| true, executor);
+        let key = |asked: &AskedWindows| (asked.round, asked.row);
+        let given = |row| asked_of(asked, (round, row), key, |_| true, executor);
         let work = |task: &mut TextListing<Vec<AskedWindows>, ClassWindows>,
-                    space: &mut ContentScratch,
+                    space: &mut TextScratch,
                     stop: &Stop| {
             lister.windows(task, space, stop, |asked, contents, made| {
                 let chunks = (0..asked.windows).step_by(ClassWindows::MOST as usize);
-                memory::reserve(made, chunks.len(), DOING)?;
-                made.extend(chunks.map(|first| {
+                let made_of = chunks.map(|first| {
                     let windows = first..asked.windows.min(first + ClassWindows::MOST);
                     let contents = windows.map(|number| contents.content((asked.first + number) as usize));
                     ClassWindows::new(asked.number, first, contents)
-                }));
-                Ok(())
+                });
+                memory::append(made, made_of, DOING)
             })
         };
         self.list(texts, given, work, windows, progress)
@@ -197,25 +174,25 @@ impl Pass<'_> {
     pub fn list_windows(
         &self,
         texts: &mut OrderedTexts,
-        asked: &mut Questions,
+        asked: &mut Groups<AskedWindows>,
         [round, rounds]: [u64; 2],
         places: &mut Sorter<'_, ContentPlace>,
         progress: &mut dyn FnMut(f64),
     ) -> Result<()> {
         let (executor, lister) = (self.executor, self.lister());
-        let given = |row| asked.in_round(0, row, |asked| asked.number % rounds == round, executor);
+        let in_round = |asked: &AskedWindows| asked.number % rounds == round;
+        let given = |row| asked_of(asked, row, |asked| asked.row, in_round, executor);
         let work = |task: &mut TextListing<Vec<AskedWindows>, ContentPlace>,
-                    space: &mut ContentScratch,
+                    space: &mut TextScratch,
                     stop: &Stop| {
             let rank = lister.order.ranks[task.row as usize];
             lister.windows(task, space, stop, |asked, contents, made| {
-                memory::reserve(made, asked.windows as usize, DOING)?;
-                made.extend((asked.first..asked.first + asked.windows).map(|first| {
+                let places = (asked.first..asked.first + asked.windows).map(|first| {
                     let content = contents.content(first as usize);
                     let content = (content >> 64) as u64 ^ hash::mix(content as u64);
                     ContentPlace { content: [asked.number, content], rank, first }
-                }));
-                Ok(())
+                });
+                memory::append(made, places, DOING)
             })
         };
         self.list(texts, given, work, places, progress)
@@ -229,7 +206,7 @@ impl Pass<'_> {
         progress: &mut dyn FnMut(f64),
     ) -> Result<()> {
         let (lister, cut) = (self.lister(), Cut::for_unit(self.parameters.unit));
-        let work = |task: &mut TextListing<(), ContentPlace>, space: &mut ContentScratch, stop: &Stop| {
+        let work = |task: &mut TextListing<(), ContentPlace>, space: &mut TextScratch, stop: &Stop| {
             lister.units(task, cut, space, stop)
         };
         self.list(texts, |_| Ok(Some(())), work, places, progress)
@@ -239,11 +216,11 @@ impl Pass<'_> {
         Lister { parameters: self.parameters, order: self.order }
     }
 
-    fn list<G: Send, T: Pod + Ord + Send>(
+    pub(super) fn list<G: Send, T: Pod + Ord + Send>(
         &self,
         texts: &mut OrderedTexts,
         mut given: impl FnMut(u32) -> Result<Option<G>>,
-        work: impl Fn(&mut TextListing<G, T>, &mut ContentScratch, &Stop) -> Result<()> + Sync,
+        work: impl Fn(&mut TextListing<G, T>, &mut TextScratch, &Stop) -> Result<()> + Sync,
         places: &mut Sorter<'_, T>,
         progress: &mut dyn FnMut(f64),
     ) -> Result<()> {
@@ -271,7 +248,7 @@ impl Lister<'_> {
     fn windows<T>(
         &self,
         task: &mut TextListing<Vec<AskedWindows>, T>,
-        space: &mut ContentScratch,
+        space: &mut TextScratch,
         stop: &Stop,
         list: impl Fn(&AskedWindows, &Contents, &mut Vec<T>) -> Result<()>,
     ) -> Result<()> {
@@ -294,12 +271,12 @@ impl Lister<'_> {
         &self,
         task: &mut TextListing<(), ContentPlace>,
         cut: Cut,
-        space: &mut ContentScratch,
+        space: &mut TextScratch,
         stop: &Stop,
     ) -> Result<()> {
         task.made.clear();
         let (rank, group) = (self.order.ranks[task.row as usize], self.order.group(task.row));
-        let ContentScratch { units, unit_tokens, .. } = space;
+        let TextScratch { units, unit_tokens, .. } = space;
         read_units(&task.text, cut, stop, units)?;
         // Units are fewer than characters.
         for (first, unit) in (0..).zip(&*units) {

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::contents::{Pass, UnitTokens, of_texts};
+use super::contents::{Pass, TextScratch, of_texts};
 use super::marks::Mark;
-use super::rows::{ByRow, RunRows};
+use super::rows::RunRows;
 use super::texts::{OrderedTexts, TextTask, Walk};
 use super::units::{Cut, PlacedUnit, read_units};
 use super::{RunParameters, Unit};
@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::executor::{Executor, Stop};
 use crate::features::runs::places::token_places;
 use crate::memory;
+use crate::storage::sort::Groups;
 use crate::text::spans::Span;
 
 const DOING: &str = "cutting texts";
@@ -40,7 +41,7 @@ pub struct CutText {
 
 /// The texts that lose something, in the order of their rows.
 pub struct CutTexts {
-    runs: ByRow,
+    runs: Groups<Mark>,
     texts: OrderedTexts,
     walk: Walk,
     parameters: RunParameters,
@@ -48,19 +49,11 @@ pub struct CutTexts {
     budget: usize,
 }
 
-/// The scratch memory of a thread.
-#[derive(Default)]
-struct CutScratch {
-    places: Vec<Span>,
-    units: Vec<PlacedUnit>,
-    unit_tokens: UnitTokens,
-}
-
 impl CutTexts {
     /// Prepares to cut the runs out of the texts.
     pub fn new(rows: RunRows, texts: OrderedTexts, pass: Pass<'_>, cutting: Cutting) -> Result<Self> {
         let (parameters, budget) = (*pass.parameters, pass.budget);
-        let runs = ByRow::new(rows, pass.executor)?;
+        let runs = rows.by_row(pass.executor)?;
         Ok(Self { runs, texts, walk: Walk::default(), parameters, cutting, budget })
     }
 
@@ -68,10 +61,15 @@ impl CutTexts {
     pub fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<CutText>>> {
         let Self { runs, texts, walk, parameters, cutting, budget } = self;
         let given = |row| {
-            let runs = runs.in_row(row, executor)?;
-            Ok(Some(runs).filter(|runs| !runs.is_empty() || cutting.min_left > 0))
+            let mut of_row: Vec<Mark> = Vec::new();
+            let join = |mark: Mark| match of_row.last_mut().is_some_and(|last| last.join(&mark)) {
+                true => Ok(()),
+                false => memory::push(&mut of_row, mark, DOING),
+            };
+            runs.for_key(row, |mark| mark.row, join, executor)?;
+            Ok(Some(of_row).filter(|runs| !runs.is_empty() || cutting.min_left > 0))
         };
-        let work = |task: &mut TextTask<Vec<Mark>, Option<CutText>>, space: &mut CutScratch, stop: &Stop| {
+        let work = |task: &mut TextTask<Vec<Mark>, Option<CutText>>, space: &mut TextScratch, stop: &Stop| {
             task.made = cut(task.row, &task.text, &task.given, parameters, *cutting, space, stop)?;
             Ok(())
         };
@@ -93,11 +91,11 @@ fn cut(
     runs: &[Mark],
     parameters: &RunParameters,
     cutting: Cutting,
-    space: &mut CutScratch,
+    space: &mut TextScratch,
     stop: &Stop,
 ) -> Result<Option<CutText>> {
     let tokenizer = of_texts(parameters.tokenizer);
-    let CutScratch { places, units, unit_tokens } = space;
+    let TextScratch { places, units, unit_tokens, .. } = space;
     let (mut lost, mut all, mut tokens) = (Vec::new(), 0, 0);
     if let Unit::Window(least) = parameters.unit {
         token_places(text, tokenizer, stop, places)?;
@@ -108,7 +106,7 @@ fn cut(
             (lost, cut) = whole_units(places, units, &cut)?;
         } else {
             for tokens in &cut {
-                memory::push(&mut lost, between(&places[tokens.start], &places[tokens.end - 1]), DOING)?;
+                memory::push(&mut lost, places[tokens.start].to(&places[tokens.end - 1]), DOING)?;
             }
         }
         tokens = cut.iter().map(|tokens| tokens.len() as u32).sum();
@@ -123,7 +121,7 @@ fn cut(
             tokens += if cut_after.peek().is_some_and(|cut| cut.start <= n) { count } else { 0 };
         }
         for cut in &cut {
-            memory::push(&mut lost, between(&units[cut.start].span, &units[cut.end - 1].span), DOING)?;
+            memory::push(&mut lost, units[cut.start].span.to(&units[cut.end - 1].span), DOING)?;
         }
     }
     let is_short = all - tokens < cutting.min_left;
@@ -150,10 +148,6 @@ fn union(runs: &[Mark], more: usize, touching: bool) -> Result<Vec<Range<usize>>
     Ok(all)
 }
 
-fn between(from: &Span, to: &Span) -> Span {
-    Span { bytes: from.bytes.start..to.bytes.end, chars: from.chars.start..to.chars.end }
-}
-
 /// Returns the units all of whose tokens are in `cut`, one after the other as one span, and the
 /// ranges of the tokens that are in such units alone.
 fn whole_units(
@@ -177,7 +171,7 @@ fn whole_units(
             continue;
         }
         match lost.last_mut().filter(|last| last.bytes.end == unit.bytes.start) {
-            Some(last) => *last = between(last, unit),
+            Some(last) => *last = last.to(unit),
             None => memory::push(&mut lost, unit.clone(), DOING)?,
         }
     }

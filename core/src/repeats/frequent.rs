@@ -7,7 +7,7 @@ use super::contents::Pass;
 use super::located::{LocatedRuns, RepeatedRun};
 use super::texts::{OrderedTexts, TextTask, Walk};
 use crate::error::Result;
-use crate::executor::Stop;
+use crate::executor::{self, Stop};
 use crate::memory;
 
 const DOING: &str = "choosing the most repeated runs";
@@ -60,9 +60,7 @@ pub fn most_repeated(
     all.dedup();
     let mut chosen: Vec<Ranked> = Vec::new();
     for (n, run) in all.into_iter().enumerate() {
-        if n.is_multiple_of(1 << 10) {
-            executor.check_interrupts()?;
-        }
+        executor::breathe(executor, n, 1 << 10)?;
         let overlaps = |other: &Ranked| other.2 == run.2 && other.3[0] < run.3[1] && run.3[0] < other.3[1];
         if chosen.len() < most && !chosen.iter().any(overlaps) {
             memory::push(&mut chosen, run, DOING)?;

@@ -7,18 +7,17 @@ use std::ops::Range;
 
 use bytemuck::{Pod, Zeroable};
 
-use super::contents::{Pass, UnitTokens, of_texts};
+use super::contents::{Pass, TextListing, TextScratch, asked_of, of_texts};
 use super::rows::RunRows;
-use super::texts::{OrderedTexts, TextTask, Walk};
-use super::units::{Cut, PlacedUnit, read_units};
+use super::texts::OrderedTexts;
+use super::units::{Cut, read_units};
 use super::{RunParameters, Unit};
 use crate::error::Result;
 use crate::executor::{Executor, Stop};
 use crate::features::runs::places::token_places;
 use crate::memory;
 use crate::storage::files::TempFiles;
-use crate::storage::sort::{Sorted, Sorter, both, both_long, order_by_key};
-use crate::text::spans::Span;
+use crate::storage::sort::{Groups, Sorted, Sorter, both, both_long, order_by_key};
 
 const DOING: &str = "locating repeated runs";
 
@@ -76,14 +75,6 @@ pub struct LocatedRuns {
     answers: Sorted<LocatedPlace>,
 }
 
-/// The scratch memory of a thread.
-#[derive(Default)]
-struct LocateScratch {
-    places: Vec<Span>,
-    units: Vec<PlacedUnit>,
-    unit_tokens: UnitTokens,
-}
-
 impl LocatedRuns {
     /// Locates all runs. O(runs · log runs), in addition to the texts that have one.
     pub fn new(
@@ -105,30 +96,13 @@ impl LocatedRuns {
             count += 1;
         }
         drop(rows);
-        let mut asked = asked.sorted(executor)?;
+        let mut asked = Groups::new(asked.sorted(executor)?, executor)?;
         let mut answers = Sorter::new(files, budget / 4);
-        let mut walk = Walk::default();
-        let mut head = asked.next(executor)?;
-        loop {
-            let given = |row| {
-                let mut of_row: Vec<AskedPlace> = Vec::new();
-                while let Some(place) = head.filter(|place| place.row <= row) {
-                    if place.row == row {
-                        memory::push(&mut of_row, place, DOING)?;
-                    }
-                    head = asked.next(executor)?;
-                }
-                Ok(Some(of_row).filter(|places| !places.is_empty()))
-            };
-            let work = |task: &mut TextTask<Vec<AskedPlace>, Vec<LocatedPlace>>,
-                        space: &mut LocateScratch,
-                        stop: &Stop| { locate(task, parameters, space, stop) };
-            let Some(tasks) = walk.next(texts, executor, budget, given, work)? else { break };
-            for answer in tasks.iter().flat_map(|task| &task.made) {
-                answers.push(*answer, executor)?;
-            }
-            progress(walk.progress(texts));
-        }
+        let given = |row| asked_of(&mut asked, row, |place| place.row, |_| true, executor);
+        let work = |task: &mut TextListing<Vec<AskedPlace>, LocatedPlace>,
+                    space: &mut TextScratch,
+                    stop: &Stop| { locate(task, parameters, space, stop) };
+        pass.list(texts, given, work, &mut answers, progress)?;
         Ok(Self { answers: answers.sorted(executor)? })
     }
 
@@ -150,12 +124,12 @@ impl LocatedRuns {
 
 /// Answers what is asked about one text.
 fn locate(
-    task: &mut TextTask<Vec<AskedPlace>, Vec<LocatedPlace>>,
+    task: &mut TextListing<Vec<AskedPlace>, LocatedPlace>,
     parameters: &RunParameters,
-    space: &mut LocateScratch,
+    space: &mut TextScratch,
     stop: &Stop,
 ) -> Result<()> {
-    let LocateScratch { places, units, unit_tokens } = space;
+    let TextScratch { places, units, unit_tokens, .. } = space;
     let tokenizer = of_texts(parameters.tokenizer);
     task.made.clear();
     memory::reserve(&mut task.made, task.given.len(), DOING)?;
@@ -166,8 +140,7 @@ fn locate(
         more = least - 1;
     } else {
         read_units(&task.text, Cut::for_unit(parameters.unit), stop, units)?;
-        places.clear();
-        memory::append(places, units.iter().map(|unit| unit.span.clone()), DOING)?;
+        memory::refill(places, units.iter().map(|unit| unit.span.clone()), DOING)?;
     }
     for asked in &task.given {
         let (first, end) = (asked.first as usize, asked.first as usize + asked.windows as usize + more);

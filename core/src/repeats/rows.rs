@@ -3,8 +3,7 @@
 use super::marks::Mark;
 use crate::error::Result;
 use crate::executor::Executor;
-use crate::memory;
-use crate::storage::sort::Sorted;
+use crate::storage::sort::{Groups, Sorted};
 
 /// The repeated runs of all documents, by row and place.
 pub struct RunRows {
@@ -20,6 +19,11 @@ impl RunRows {
         Self { marks, open: None }
     }
 
+    /// Returns the runs of one row at a time, as marks.
+    pub fn by_row(self, executor: &dyn Executor) -> Result<Groups<Mark>> {
+        Groups::new(self.marks, executor)
+    }
+
     /// Returns the next run, or `None` after the last.
     pub fn next(&mut self, executor: &dyn Executor) -> Result<Option<Mark>> {
         while let Some(mark) = self.marks.next(executor)? {
@@ -31,31 +35,5 @@ impl RunRows {
             }
         }
         Ok(self.open.take())
-    }
-}
-
-/// The runs of one row at a time.
-pub struct ByRow {
-    rows: RunRows,
-    head: Option<Mark>,
-}
-
-impl ByRow {
-    /// Takes the runs.
-    pub fn new(mut rows: RunRows, executor: &dyn Executor) -> Result<Self> {
-        let head = rows.next(executor)?;
-        Ok(Self { rows, head })
-    }
-
-    /// Returns the runs of a row. Rows have to be asked for in ascending order.
-    pub fn in_row(&mut self, row: u32, executor: &dyn Executor) -> Result<Vec<Mark>> {
-        let mut runs = Vec::new();
-        while let Some(run) = self.head.filter(|run| run.row <= row) {
-            if run.row == row {
-                memory::push(&mut runs, run, "collecting the runs of a text")?;
-            }
-            self.head = self.rows.next(executor)?;
-        }
-        Ok(runs)
     }
 }

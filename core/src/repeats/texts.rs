@@ -168,9 +168,7 @@ impl Walk {
         let mut chunks: Vec<Vec<TextTask<G, M>>> = vec![Vec::new()];
         let (mut bytes, mut of_chunk) = (0, 0);
         while self.texts < texts.count && bytes < block {
-            if self.texts.is_multiple_of(1 << 10) {
-                executor.check_interrupts()?;
-            }
+            executor::breathe(executor, self.texts, 1 << 10)?;
             let mut head = [0; HEAD];
             texts.read(self.at, &mut head)?;
             let head = u64::from_le_bytes(head);
@@ -197,11 +195,7 @@ impl Walk {
             let mut scratch = S::default();
             tasks.iter_mut().try_for_each(|task| work(task, &mut scratch, stop))
         })?;
-        let tasks = chunks.iter().map(Vec::len).sum();
-        let mut all = Vec::new();
-        memory::reserve(&mut all, tasks, DOING)?;
-        all.extend(chunks.into_iter().flatten());
-        Ok(Some(all))
+        memory::collect(chunks.into_iter().flatten(), DOING).map(Some)
     }
 
     /// Returns the share of the texts that were read.

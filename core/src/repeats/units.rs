@@ -75,9 +75,7 @@ pub fn read_units(text: &str, cut: Cut, stop: &Stop, units: &mut Vec<PlacedUnit>
         Cut::Lines => {
             let mut last: Option<Position> = None;
             for (n, line) in lines(text).enumerate() {
-                if n.is_multiple_of(1 << 10) {
-                    stop.check()?;
-                }
+                stop.check_every(n, 1 << 10)?;
                 // A line begins where it is in the text.
                 let byte = line.as_ptr().addr() - text.as_ptr().addr();
                 let from = last.unwrap_or_default();

@@ -13,23 +13,6 @@ use crate::memory;
 
 const DOING: &str = "comparing words";
 
-/// A stretch of words that is in both texts or in only one text. If it is in only one text, the
-/// range of the other text is empty.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WordStretch {
-    /// The words in the left text.
-    pub left: Range<usize>,
-    /// The words in the right text.
-    pub right: Range<usize>,
-}
-
-impl WordStretch {
-    /// Reports whether both texts have the stretch.
-    pub fn is_common(&self) -> bool {
-        !self.left.is_empty() && !self.right.is_empty()
-    }
-}
-
 /// The alignment of two texts.
 #[derive(Debug)]
 pub struct Alignment {
@@ -56,15 +39,14 @@ impl Alignment {
 
     /// Returns both texts as non-empty stretches, in order. Where the texts differ, the stretch of
     /// the left text comes before the stretch of the right text.
-    pub fn stretches(&self) -> Result<Vec<WordStretch>> {
+    pub fn stretches(&self) -> Result<Vec<WordRun>> {
         let mut stretches = Vec::new();
         let (mut left, mut right) = (0, 0);
         let [l, r] = self.ends;
         for run in self.runs.iter().chain([&WordRun { left: l..l, right: r..r }]) {
-            let only_left = WordStretch { left: left..run.left.start, right: right..right };
-            let only_right =
-                WordStretch { left: run.left.start..run.left.start, right: right..run.right.start };
-            let common = WordStretch { left: run.left.clone(), right: run.right.clone() };
+            let only_left = WordRun { left: left..run.left.start, right: right..right };
+            let only_right = WordRun { left: run.left.start..run.left.start, right: right..run.right.start };
+            let common = WordRun { left: run.left.clone(), right: run.right.clone() };
             (left, right) = (run.left.end, run.right.end);
             for stretch in [only_left, only_right, common] {
                 if !stretch.left.is_empty() || !stretch.right.is_empty() {
@@ -274,14 +256,14 @@ mod tests {
     use crate::report::diff::Compared;
     use proptest::prelude::*;
 
-    fn of(a: &str, b: &str) -> (Vec<WordStretch>, [Vec<u64>; 2]) {
+    fn of(a: &str, b: &str) -> (Vec<WordRun>, [Vec<u64>; 2]) {
         let stop = Stop::default();
         let compared = Compared::new(a, b, &stop).unwrap();
         let hashes = compared.words().each_ref().map(|words| words.iter().map(|word| word.hash).collect());
         (align(&compared, &compared.passages), hashes)
     }
 
-    fn align(compared: &Compared<'_>, passages: &[WordRun]) -> Vec<WordStretch> {
+    fn align(compared: &Compared<'_>, passages: &[WordRun]) -> Vec<WordRun> {
         let [left, right] = compared.words();
         let alignment = Alignment::new([left, right], passages, &Stop::default()).unwrap();
         assert!(!alignment.passed_over);
@@ -306,7 +288,7 @@ mod tests {
     fn the_heavier_of_two_passages_that_changed_places_stays() {
         let (a, b) = ("x1 x2 x3 x4 y1 y2 y3 y4 y5 z", "y1 y2 y3 y4 y5 x1 x2 x3 x4 z");
         let expected = [(0..4, 0..0), (4..9, 0..5), (9..9, 5..9), (9..10, 9..10)];
-        assert_eq!(of(a, b).0, expected.map(|(left, right)| WordStretch { left, right }));
+        assert_eq!(of(a, b).0, expected.map(|(left, right)| WordRun { left, right }));
     }
 
     #[test]
@@ -314,7 +296,7 @@ mod tests {
         let text = |other: &str| -> String {
             (0..4000).map(|n| if n % 3 == 1 { format!("{other}{n} ") } else { format!("w{n} ") }).collect()
         };
-        let common = of(&text("u"), &text("v")).0.into_iter().filter(WordStretch::is_common);
+        let common = of(&text("u"), &text("v")).0.into_iter().filter(WordRun::is_common);
         assert_eq!(common.map(|stretch| stretch.left.len()).sum::<usize>(), 4000 - 1333);
         // No word occurs only once, so words are passed over, and the summary says so.
         let [a, b] = ["a b ", "b c "].map(|text| text.repeat(1000));

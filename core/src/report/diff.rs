@@ -53,7 +53,7 @@ impl<'a> Compared<'a> {
 
     /// Returns the text between word `at` of the text `side` and the word before it. If `at` is the
     /// number of words, it returns the text after the last word.
-    fn gap(&self, side: usize, at: usize) -> &'a str {
+    pub(super) fn gap(&self, side: usize, at: usize) -> &'a str {
         let words = &self.words[side];
         let from = at.checked_sub(1).map_or(0, |before| words[before].bytes.end);
         &self.texts[side][from..words.get(at).map_or(self.texts[side].len(), |word| word.bytes.start)]
@@ -66,7 +66,7 @@ impl<'a> Compared<'a> {
         a.eq(b)
     }
 
-    fn word(&self, side: usize, at: usize) -> &'a str {
+    pub(super) fn word(&self, side: usize, at: usize) -> &'a str {
         &self.texts[side][self.words[side][at].bytes.clone()]
     }
 }

@@ -60,13 +60,21 @@ pub fn words(text: &str, stop: &Stop) -> Result<Vec<PassageWord>> {
     Ok(words)
 }
 
-/// A run of words that is in both texts: the numbers of its words in each text.
+/// A run of words: the numbers of its words in each text. If it is in only one text, the range of
+/// the other text is empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WordRun {
     /// The words in the left text.
     pub left: Range<usize>,
     /// The words in the right text.
     pub right: Range<usize>,
+}
+
+impl WordRun {
+    /// Reports whether both texts have the run.
+    pub fn is_common(&self) -> bool {
+        !self.left.is_empty() && !self.right.is_empty()
+    }
 }
 
 /// The least number of words of a passage.

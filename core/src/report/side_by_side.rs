@@ -88,9 +88,7 @@ impl<'a> TextWriter<'a> {
         // next word is left out, too.
         let (mut at, mut shown, mut resumes) = (0, 0, false);
         while at < words.len() {
-            if at.is_multiple_of(CHECK_EVERY) {
-                stop.check()?;
-            }
+            stop.check_every(at, CHECK_EVERY)?;
             if let Some(cut) = cuts.next_if(|cut| cut.start == at) {
                 self.omit(format_args!("{} in common", CountOf(cut.len() as u64, "word")));
                 (at, resumes) = (cut.end, true);

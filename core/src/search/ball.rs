@@ -206,10 +206,8 @@ impl<'a> SetBall<'a> {
                 Document::Tokens(all)
             }
             Middle::Numbers(numbers) => {
-                let mut all = Vec::new();
-                memory::reserve(&mut all, numbers.len(), DOING)?;
-                all.extend(numbers.iter().map(|&number| i64::from_le_bytes(number)));
-                Document::Numbers(all)
+                let numbers = numbers.iter().map(|&number| i64::from_le_bytes(number));
+                Document::Numbers(memory::collect(numbers, DOING)?)
             }
         })
     }

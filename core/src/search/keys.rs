@@ -50,9 +50,7 @@ pub fn keys_of(
     if u32::try_from(hashes.len()).is_err() {
         return Err(Error::TooMany { what: "tokens in a document", limit: u32::MAX.into() });
     }
-    memory::reserve(keys, hashes.len(), DOING)?;
-    keys.extend(hashes.iter().map(|hash| (hash >> u32::BITS) as u32));
-    Ok(())
+    memory::append(keys, hashes.iter().map(|hash| (hash >> u32::BITS) as u32), DOING)
 }
 
 /// Computes the distinct keys of the first `length` elements of a set in the order `order`. The
@@ -109,9 +107,7 @@ fn prefix(
         return memory::extend(out, keys, DOING);
     }
     let places = &mut scratch.places;
-    places.clear();
-    memory::reserve(places, keys.len(), DOING)?;
-    places.extend(keys.iter().map(|&key| order.place(key)));
+    memory::refill(places, keys.iter().map(|&key| order.place(key)), DOING)?;
     if length > 0 {
         places.select_nth_unstable(length - 1);
     }

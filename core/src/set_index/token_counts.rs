@@ -100,8 +100,7 @@ impl<K: Copy + Ord> TokenCounts<K> {
             let before = known.next_if(|(other, _)| *other == token).map_or(0, |(_, count)| count);
             memory::push(merged, (token, before.saturating_add(count)), DOING)?;
         }
-        memory::reserve(merged, known.len(), DOING)?;
-        merged.extend(known);
+        memory::append(merged, known, DOING)?;
         std::mem::swap(counts, merged);
         let mut least = 1;
         while counts.len() > *most {

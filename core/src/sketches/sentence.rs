@@ -141,12 +141,9 @@ impl SentenceSigner {
     fn choose_dispersed(&mut self, kind: u32, apart: u64, stop: &Stop) -> Result<()> {
         let Self { parameters, fingerprints, derivatives, least, places, .. } = self;
         let enough = parameters.smallest as usize;
-        derivatives.clear();
-        memory::reserve(derivatives, fingerprints.len(), DOING)?;
-        derivatives.extend(fingerprints.iter().map(|fingerprint| Fingerprint {
-            value: fingerprint.value.rotate_left(8 * kind),
-            ..*fingerprint
-        }));
+        let rotated =
+            fingerprints.iter().map(|of| Fingerprint { value: of.value.rotate_left(8 * kind), ..*of });
+        memory::refill(derivatives, rotated, DOING)?;
         crate::executor::sort_unstable_by(derivatives, stop, &|a, b| a.cmp(b))?;
         places.resize_with(least.len(), Vec::new);
         places.iter_mut().for_each(Vec::clear);

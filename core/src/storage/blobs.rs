@@ -43,8 +43,7 @@ impl Blobs {
         let from = n.checked_sub(1).map_or(0, |before| self.ends[before]);
         let length = (self.ends[n] - from) as usize;
         row.clear();
-        memory::reserve(row, length.div_ceil(size_of::<u64>()), DOING)?;
-        row.resize(length.div_ceil(size_of::<u64>()), 0);
+        memory::fill(row, 0, length.div_ceil(size_of::<u64>()), DOING)?;
         self.rows.read(from, &mut bytemuck::cast_slice_mut(row)[..length])
     }
 }

@@ -108,8 +108,7 @@ impl<T: Pod> Log<T> {
     /// Appends `count` records, from number `at` on, to `records`.
     pub fn append(&mut self, at: u64, count: usize, records: &mut Vec<T>) -> Result<()> {
         let from = records.len();
-        memory::reserve(records, count, DOING)?;
-        records.resize(from + count, T::zeroed());
+        memory::fill(records, T::zeroed(), count, DOING)?;
         self.read(at, &mut records[from..])
     }
 

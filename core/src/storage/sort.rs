@@ -111,9 +111,7 @@ impl<'f, T: Pod + Ord + Send> Sorter<'f, T> {
             self.write(executor)?;
             self.held = Vec::new();
         } else {
-            executor::one(executor, &mut &mut *self.held, |held, stop| {
-                executor::sort_unstable_by(held, stop, &Ord::cmp)
-            })?;
+            executor::sort(executor, &mut self.held, Ord::cmp)?;
         }
         let merge = Merge::new(self.log, self.blocks, self.room / 2, executor, &|&record| record)?;
         Ok(Sorted { held: self.held, next: 0, merge })
@@ -245,9 +243,7 @@ impl<T: Pod + Ord> Sorted<T> {
         if self.merge.log.is_in_file() {
             return self.merge.next(executor, &|&record| record);
         }
-        if self.next.is_multiple_of(PIECE) {
-            executor.check_interrupts()?;
-        }
+        executor::breathe(executor, self.next, PIECE)?;
         let record = self.held.get(self.next).copied();
         self.next += 1;
         Ok(record)
@@ -287,6 +283,30 @@ impl<T: Pod + Ord> Groups<T> {
     pub fn new(mut records: Sorted<T>, executor: &dyn Executor) -> Result<Self> {
         let head = records.next(executor)?;
         Ok(Self { records, head })
+    }
+
+    /// Goes back to the first group.
+    pub fn rewind(&mut self, executor: &dyn Executor) -> Result<()> {
+        self.records.rewind(executor)?;
+        self.head = self.records.next(executor)?;
+        Ok(())
+    }
+
+    /// Hands out the records that have a key. Keys have to be asked for in ascending order.
+    pub fn for_key<K: PartialOrd>(
+        &mut self,
+        wanted: K,
+        key: impl Fn(&T) -> K,
+        mut each: impl FnMut(T) -> Result<()>,
+        executor: &dyn Executor,
+    ) -> Result<()> {
+        while let Some(next) = self.head.filter(|next| key(next) <= wanted) {
+            if key(&next) == wanted {
+                each(next)?;
+            }
+            self.head = self.records.next(executor)?;
+        }
+        Ok(())
     }
 
     /// Replaces the content of `group` with the next records that have the same key. `join` is

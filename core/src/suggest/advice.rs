@@ -42,16 +42,10 @@ pub fn advice(
         ComparedBy::Words => (None, None),
         ComparedBy::Runs => (None, Some(3)),
     };
-    let best = Advice {
-        method: "jaccard",
-        fits: true,
-        threshold: Some(suggested.threshold),
-        tokenizer,
-        shingle,
-        max_documents: None,
-        pairs: Some(of_all(suggested.pairs, documents)),
-        reason: format!("{}; {}", kind(profile, parts), why(&suggested, curve, documents[0])),
-    };
+    let reason = format!("{}; {}", kind(profile, parts), why(&suggested, curve, documents[0]));
+    let pairs = Some(of_all(suggested.pairs, documents));
+    let best =
+        Advice { tokenizer, shingle, pairs, ..other("jaccard", true, Some(suggested.threshold), reason) };
     let runs = runs(profile, suggested.threshold, shares, documents);
     let [first, second] = if runs.fits { [runs, best] } else { [best, runs] };
     /// The number of words up to which a text is compared character by character in good time.

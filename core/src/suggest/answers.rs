@@ -42,6 +42,11 @@ pub struct Interval {
     pub high: f64,
 }
 
+/// The most likely value; where there is none, the least there can be.
+pub(super) fn value(of: Option<Interval>) -> f64 {
+    of.map_or(0.0, |of| of.value)
+}
+
 /// What is known of a threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ThresholdEstimate {
@@ -274,7 +279,6 @@ fn recall(above: Option<Interval>, below: Option<Interval>) -> Option<Interval> 
 /// overestimated most. Of thresholds with the same pairs it is the one in the middle, which other
 /// documents than those of a sample are the least likely to cross.
 pub fn best(estimates: &[ThresholdEstimate], wanted: Option<f64>) -> Option<(ThresholdEstimate, bool)> {
-    let value = |of: Option<Interval>| of.map_or(0.0, |of| of.value);
     let mut known = estimates.iter().filter(|estimate| estimate.precision.is_some());
     if let Some(wanted) = wanted
         && let Some(found) = known.clone().find(|estimate| value(estimate.precision) >= wanted)

@@ -2,7 +2,7 @@
 //! the precision and recall of all others.
 
 use super::advice::Advice;
-use super::answers::{Answers, Interval, ThresholdEstimate, best};
+use super::answers::{Answers, Interval, ThresholdEstimate, best, value};
 use super::curve::PairCurve;
 
 /// A threshold, and whether it has the wanted precision.
@@ -40,10 +40,6 @@ pub fn labelled(
     let others = estimates.iter().filter(|estimate| estimate.pairs > 0 && **estimate != chosen);
     rows.extend(others.map(|estimate| row(estimate, has(estimate), shares(estimate))));
     rows
-}
-
-fn value(of: Option<Interval>) -> f64 {
-    of.map_or(0.0, |of| of.value)
 }
 
 /// Says what precision and recall a threshold has.

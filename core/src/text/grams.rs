@@ -65,9 +65,7 @@ pub fn for_each_gram(
     let (mut space, mut read, mut pushed) = (false, 0usize, 0usize);
     for c in text.chars() {
         read += 1;
-        if read.is_multiple_of(CHECK_EVERY) {
-            stop.check()?;
-        }
+        stop.check_every(read, CHECK_EVERY)?;
         if is_space(c) {
             space = pushed > 0;
             continue;
@@ -106,9 +104,7 @@ pub fn for_each_raw_gram(
     let (mut hash, mut given) = (0u64, false);
     let mut leaving = text.chars();
     for (n, c) in text.chars().enumerate() {
-        if n % CHECK_EVERY == 0 {
-            stop.check()?;
-        }
+        stop.check_every(n, CHECK_EVERY)?;
         hash = hash.wrapping_mul(BASE).wrapping_add(number(c));
         if n >= q {
             hash = hash.wrapping_sub(leaving.next().map_or(0, number).wrapping_mul(oldest));

@@ -83,9 +83,7 @@ impl LineLayout {
         let mut indents = Lengths::default();
         let (mut blank, mut blank_lines) = (false, false);
         for (n, line) in lines(text).enumerate() {
-            if n % CHECK_EVERY == 0 {
-                stop.check()?;
-            }
+            stop.check_every(n, CHECK_EVERY)?;
             let Some(line) = Line::new(line) else {
                 blank = widths.all > 0;
                 continue;
@@ -111,9 +109,7 @@ impl LineLayout {
         let (mut inner, mut filled, mut goes_on) = (0usize, 0usize, false);
         let mut before: Option<Line<'_>> = None;
         for (n, text) in lines(text).enumerate() {
-            if n % CHECK_EVERY == 0 {
-                stop.check()?;
-            }
+            stop.check_every(n, CHECK_EVERY)?;
             let line = Line::new(text);
             if let (Some(before), Some(line)) = (&before, &line)
                 && line.indent <= self.indent.max(before.indent)

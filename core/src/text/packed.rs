@@ -40,8 +40,7 @@ impl<B: AsRef<[u8]>> PackedText<B> {
     pub fn unpack(&self, text: &mut String, stop: &Stop) -> Result<()> {
         let mut bytes = std::mem::take(text).into_bytes();
         bytes.clear();
-        memory::reserve(&mut bytes, self.len, "unpacking a text")?;
-        bytes.resize(self.len, 0);
+        memory::fill(&mut bytes, 0, self.len, "unpacking a text")?;
         self.unpack_until(&mut Unpacking::default(), &mut bytes, self.len, stop)?;
         *text = String::from_utf8(bytes).map_err(|_| Error::NotText)?;
         Ok(())
@@ -139,8 +138,7 @@ impl UnpackedBeginning {
             StoredText::Packed(packed) => packed,
         };
         if let Some(missing) = packed.len.checked_sub(self.bytes.len()) {
-            memory::reserve(&mut self.bytes, missing, "unpacking a text")?;
-            self.bytes.resize(packed.len, 0);
+            memory::fill(&mut self.bytes, 0, missing, "unpacking a text")?;
         }
         if self.progress.at < until.min(packed.len) || self.progress == Unpacking::default() {
             packed.unpack_until(&mut self.progress, &mut self.bytes[..packed.len], until, stop)?;

@@ -7,7 +7,7 @@ use super::characters::{is_space, trim};
 use super::lines::{is_break, lines};
 use super::spans::{Position, Span};
 use crate::error::Result;
-use crate::executor::Stop;
+use crate::executor::{Stop, unstopped};
 
 /// Calls `each` with the place of every paragraph of `text`, in order. A place excludes the white
 /// space at the ends of the paragraph.
@@ -21,9 +21,7 @@ pub fn for_each_paragraph(text: &str, stop: &Stop, mut each: impl FnMut(Span) ->
     let mut open: Option<(Position, Position)> = None;
     let mut blank = true;
     for c in text.chars() {
-        if at.char.is_multiple_of(CHECK_EVERY) {
-            stop.check()?;
-        }
+        stop.check_every(at.char, CHECK_EVERY)?;
         let next = at.after(c);
         if is_break(c) {
             // `\r\n` is one line break, so there is no empty line between its two characters.
@@ -58,13 +56,7 @@ pub fn for_each_paragraph(text: &str, stop: &Stop, mut each: impl FnMut(Span) ->
 /// assert_eq!(all, ["One\ntwo", "三"]);
 /// ```
 pub fn paragraphs(text: &str) -> Vec<Span> {
-    let mut all = Vec::new();
-    let done = for_each_paragraph(text, &Stop::default(), |span| {
-        all.push(span);
-        Ok(())
-    });
-    debug_assert_eq!(done, Ok(()), "nobody asked to stop");
-    all
+    unstopped(|stop, push| for_each_paragraph(text, stop, push))
 }
 
 /// Reports whether there is a blank line between lines of text.
@@ -72,9 +64,7 @@ fn has_blank_lines(text: &str, stop: &Stop) -> Result<bool> {
     const CHECK_EVERY: usize = 1 << 10;
     let (mut seen, mut blank) = (false, false);
     for (n, line) in lines(text).enumerate() {
-        if n % CHECK_EVERY == 0 {
-            stop.check()?;
-        }
+        stop.check_every(n, CHECK_EVERY)?;
         if trim(line).is_empty() {
             blank = seen;
         } else if blank {

@@ -19,7 +19,7 @@ use super::list_markers::{bullet, symbol};
 use super::sentence_marks::{OpenMarks, Terminators, is_terminator};
 use super::spans::{Position, Span};
 use crate::error::Result;
-use crate::executor::Stop;
+use crate::executor::{Stop, unstopped};
 
 /// Calls `each` with the place of every sentence of `text`, in order. Sentences do not overlap and
 /// have no white space at their ends. Every letter and number of the text is in one of the
@@ -132,13 +132,7 @@ fn plain_run(bytes: &[u8]) -> usize {
 /// assert_eq!(all, ["Mr. Smith paid $3.50 at 5 p.m. for it.", "\"Too much!\" he said.", "好吗？"]);
 /// ```
 pub fn sentences(text: &str) -> Vec<Span> {
-    let mut all = Vec::new();
-    let done = for_each_sentence(text, &Stop::default(), |span| {
-        all.push(span);
-        Ok(())
-    });
-    debug_assert_eq!(done, Ok(()), "nobody asked to stop");
-    all
+    unstopped(|stop, push| for_each_sentence(text, stop, push))
 }
 
 #[cfg(test)]

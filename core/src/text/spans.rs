@@ -28,6 +28,11 @@ impl Span {
     pub fn slice<'a>(&self, text: &'a str) -> &'a str {
         &text[self.bytes.clone()]
     }
+
+    /// Returns the place from the begin of this unit to the end of another one.
+    pub(crate) fn to(&self, last: &Self) -> Self {
+        Self { bytes: self.bytes.start..last.bytes.end, chars: self.chars.start..last.chars.end }
+    }
 }
 
 /// A position in a text.

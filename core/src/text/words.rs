@@ -8,7 +8,7 @@
 use super::characters::{Known, WordClass, class, is_space, known};
 use super::word_blocks::{BEHIND, BlockCutter, CutWords, MOST_WORDS, WordPlaces};
 use crate::error::{Error, Result};
-use crate::executor::Stop;
+use crate::executor::{Stop, unstopped};
 use crate::memory;
 
 const DOING: &str = "reading words";
@@ -144,13 +144,10 @@ fn long_word(text: &str, word: &mut Vec<u8>, places: &mut WordPlaces, stop: &Sto
 /// assert_eq!(neardup_core::words("The 3rd 漢字, naïve…"), ["the", "3rd", "漢", "字", "naïve"]);
 /// ```
 pub fn words(text: &str) -> Vec<String> {
-    let mut all = Vec::new();
-    let done = for_each_word(text, &mut WordScratch::default(), &Stop::default(), |word| {
-        all.push(String::from_utf8_lossy(word).into_owned());
-        Ok(())
-    });
-    debug_assert_eq!(done, Ok(()), "nobody asked to stop");
-    all
+    unstopped(|stop, push| {
+        let push = |word: &[u8]| push(String::from_utf8_lossy(word).into_owned());
+        for_each_word(text, &mut WordScratch::default(), stop, push)
+    })
 }
 
 #[cfg(test)]

@@ -45,6 +45,31 @@ pub fn step(equal: u64, more: &mut u64, less: &mut u64, above: Carry, last: usiz
 /// The number of symbols that are looked up without hashing: the ASCII characters.
 const ASCII: usize = 128;
 
+/// The pages of a text. Each is built when it is needed.
+#[derive(Debug, Default)]
+pub struct SymbolPages(pub(super) Vec<SymbolPage>);
+
+impl SymbolPages {
+    /// Makes room for the pages of `words` words of rows. All of them must be built again.
+    pub fn begin(&mut self, words: usize) -> Result<()> {
+        let count = words.div_ceil(SymbolPage::WORDS);
+        self.0.truncate(count);
+        self.0.iter_mut().for_each(|page| page.unmade = true);
+        let more = count - self.0.len();
+        memory::reserve(&mut self.0, more, DOING)?;
+        self.0.resize_with(count, SymbolPage::default);
+        Ok(())
+    }
+
+    /// Builds a page of these symbols of a text, unless this is done.
+    pub fn make(&mut self, number: usize, symbols: &[u32]) -> Result<()> {
+        const ROWS: usize = SymbolPage::WORDS * WORD;
+        let page = &mut self.0[number];
+        let rows = &symbols[number * ROWS..];
+        if page.unmade { page.set(&rows[..rows.len().min(ROWS)]) } else { Ok(()) }
+    }
+}
+
 /// A page of up to 1024 rows. It holds, for each symbol, the rows in which the symbol occurs.
 #[derive(Debug)]
 pub struct SymbolPage {
@@ -66,16 +91,6 @@ impl Default for SymbolPage {
 }
 
 impl SymbolPage {
-    /// Reports whether the page must be built again.
-    pub fn is_unmade(&self) -> bool {
-        self.unmade
-    }
-
-    /// Marks the page as one that must be built again.
-    pub fn unmake(&mut self) {
-        self.unmade = true;
-    }
-
     /// The number of words that hold one bit for each row of a page.
     pub const WORDS: usize = 16;
     /// A value that is not a code point.
@@ -87,14 +102,11 @@ impl SymbolPage {
         self.slots.clear();
         let others = symbols.iter().filter(|&&symbol| symbol as usize >= ASCII).count();
         if others > 0 {
-            let slots = 2 * others.next_power_of_two();
-            memory::reserve(&mut self.slots, slots, DOING)?;
-            self.slots.resize(slots, (Self::NONE, 0));
+            memory::fill(&mut self.slots, (Self::NONE, 0), 2 * others.next_power_of_two(), DOING)?;
         }
         // The first words are 0: they belong to all symbols that do not occur here.
         self.rows.clear();
-        memory::reserve(&mut self.rows, Self::WORDS, DOING)?;
-        self.rows.resize(Self::WORDS, 0);
+        memory::fill(&mut self.rows, 0, Self::WORDS, DOING)?;
         for (n, &symbol) in symbols.iter().enumerate() {
             let next = self.rows.len() as u32;
             let start = match self.ascii.get_mut(symbol as usize) {
@@ -107,8 +119,7 @@ impl SymbolPage {
             };
             if *start == 0 {
                 *start = next;
-                memory::reserve(&mut self.rows, Self::WORDS, DOING)?;
-                self.rows.resize(self.rows.len() + Self::WORDS, 0);
+                memory::fill(&mut self.rows, 0, Self::WORDS, DOING)?;
             }
             self.rows[*start as usize + n / WORD] |= 1 << (n % WORD);
         }

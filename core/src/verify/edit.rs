@@ -125,14 +125,9 @@ impl EditPredicate {
     pub fn most_distance(&self, longer: u32) -> u32 {
         // The search starts at this value, which is exact except for rounding.
         let start = (1.0 - self.threshold) * f64::from(longer);
-        let mut most = (start as u32).min(longer).min(self.most);
-        while most < longer && self.passes(most + 1, longer) {
-            most += 1;
-        }
-        while most > 0 && !self.passes(most, longer) {
-            most -= 1;
-        }
-        most
+        let guess = (start as u32).min(self.most) as usize + 1;
+        let passes_not = |distance: usize| !self.passes(distance as u32, longer);
+        measure::least_near(guess, 1..=longer as usize + 1, passes_not) as u32 - 1
     }
 
     /// Returns the least length that the longer text of a pair with this distance may have, or
@@ -143,14 +138,9 @@ impl EditPredicate {
             return None;
         }
         let start = f64::from(distance) / (1.0 - self.threshold);
-        let mut first = (start as u32).max(1);
-        while !self.passes(distance.min(first), first) {
-            first = first.checked_add(1)?;
-        }
-        while first > 1 && first > distance && self.passes(distance, first - 1) {
-            first -= 1;
-        }
-        Some(first)
+        let range = distance.max(1) as usize..=u32::MAX as usize + 1;
+        let first = measure::least_near(start as usize, range, |first| self.passes(distance, first as u32));
+        u32::try_from(first).ok()
     }
 
     /// Returns the least number of characters that a partner of a text of `length` characters may

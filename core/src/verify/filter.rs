@@ -76,11 +76,9 @@ impl Filter {
         self.bits.clear();
         self.slots.clear();
         self.repeats.clear();
-        memory::reserve(&mut self.bits, BIT_WORDS, DOING)?;
-        self.bits.resize(BIT_WORDS, 0);
+        memory::fill(&mut self.bits, 0, BIT_WORDS, DOING)?;
         let slots = (2 * left.len()).next_power_of_two().max(2);
-        memory::reserve(&mut self.slots, slots, DOING)?;
-        self.slots.resize(slots, 0);
+        memory::fill(&mut self.slots, 0, slots, DOING)?;
         let mut polynomials = std::mem::take(&mut self.polynomials);
         polynomials.clear();
         let mut next = 0;
@@ -143,8 +141,7 @@ impl Filter {
     pub fn sketch(&mut self, left: &WindowedText, right: &WindowedText, stop: &Stop) -> Result<()> {
         self.runs.clear();
         self.found.clear();
-        memory::reserve(&mut self.found, left.len().div_ceil(64), DOING)?;
-        self.found.resize(left.len().div_ceil(64), 0);
+        memory::fill(&mut self.found, 0, left.len().div_ceil(64), DOING)?;
         self.left.clear();
         self.polynomials.clear();
         let mut sketch = std::mem::take(&mut self.right);

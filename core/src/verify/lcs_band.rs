@@ -11,7 +11,7 @@
 
 use std::ops::Range;
 
-use super::column::{DOING, SymbolPage, WORD};
+use super::column::{DOING, SymbolPage, SymbolPages, WORD};
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::memory;
@@ -23,7 +23,7 @@ const COLUMNS: usize = 8;
 /// The state of a comparison. Its space is reused.
 #[derive(Debug, Default)]
 pub struct Band {
-    pages: Vec<SymbolPage>,
+    pages: SymbolPages,
     /// The bits of a column.
     flat: Vec<u64>,
     kept: Vec<u64>,
@@ -161,15 +161,8 @@ impl Band {
     fn begin(&mut self, table: &Matrix<'_>) -> Result<()> {
         let words = table.a.len().div_ceil(WORD);
         self.flat.clear();
-        memory::reserve(&mut self.flat, words, DOING)?;
-        self.flat.resize(words, u64::MAX);
-        let count = words.div_ceil(SymbolPage::WORDS);
-        self.pages.truncate(count);
-        self.pages.iter_mut().for_each(SymbolPage::unmake);
-        let more = count - self.pages.len();
-        memory::reserve(&mut self.pages, more, DOING)?;
-        self.pages.resize_with(count, SymbolPage::default);
-        Ok(())
+        memory::fill(&mut self.flat, u64::MAX, words, DOING)?;
+        self.pages.begin(words)
     }
 
     /// Advances from one column to the column `to`. Returns false as soon as no script within the
@@ -193,7 +186,7 @@ impl Band {
             if words.end == 0 || (next.end - 1) / SymbolPage::WORDS > (words.end - 1) / SymbolPage::WORDS {
                 for page in next.first / SymbolPage::WORDS..=(next.end - 1) / SymbolPage::WORDS {
                     stop.check()?;
-                    self.make_page(page, table.a)?;
+                    self.pages.make(page, table.a)?;
                 }
             }
             *words = next;
@@ -202,11 +195,10 @@ impl Band {
                 let (start, more) = (self.kept.len(), (end - first) * COLUMNS);
                 let kept = KeptColumns { first, width: end - first, place: start };
                 memory::push(&mut self.places, kept, DOING)?;
-                memory::reserve(&mut self.kept, more, DOING)?;
-                self.kept.resize(start + more, 0);
-                go_on::<KEEP>(&self.pages, &mut self.flat, symbols, next, &mut self.kept[start..]);
+                memory::fill(&mut self.kept, 0, more, DOING)?;
+                go_on::<KEEP>(&self.pages.0, &mut self.flat, symbols, next, &mut self.kept[start..]);
             } else {
-                go_on::<KEEP>(&self.pages, &mut self.flat, symbols, next, &mut []);
+                go_on::<KEEP>(&self.pages.0, &mut self.flat, symbols, next, &mut []);
             }
             column += COLUMNS;
             steps += COLUMNS * (end - first);
@@ -232,16 +224,6 @@ impl Band {
             longest = longest.max(length + columns_left.min(table.a.len() - word * WORD));
         }
         table.a.len() + table.b.len() > 2 * longest + table.limit
-    }
-
-    fn make_page(&mut self, number: usize, a: &[u32]) -> Result<()> {
-        let page = &mut self.pages[number];
-        if page.is_unmade() {
-            const ROWS: usize = SymbolPage::WORDS * WORD;
-            let rows = &a[number * ROWS..];
-            page.set(&rows[..rows.len().min(ROWS)])?;
-        }
-        Ok(())
     }
 
     /// Reads the part of an alignment from the column `to`, where the trace is now, back to the

@@ -13,7 +13,7 @@
 
 use std::ops::Range;
 
-use super::column::{Carry, DOING, SymbolPage, WORD, step};
+use super::column::{Carry, DOING, SymbolPage, SymbolPages, WORD, step};
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::memory;
@@ -30,7 +30,7 @@ struct Inner {
 pub struct Pattern {
     symbols: Vec<u32>,
     /// The rows of each symbol. A page is built when the band first reaches it.
-    pages: Vec<SymbolPage>,
+    pages: SymbolPages,
     /// The rows whose value is one more than that of the row above; in `less`, one less.
     more: Vec<u64>,
     less: Vec<u64>,
@@ -40,21 +40,14 @@ impl Pattern {
     /// Sets the pattern to this text.
     pub fn set(&mut self, text: &str) -> Result<()> {
         let Self { symbols, pages, more, less } = self;
-        symbols.clear();
         memory::reserve(symbols, text.chars().count(), DOING)?;
-        symbols.extend(text.chars().map(u32::from));
+        memory::refill(symbols, text.chars().map(u32::from), DOING)?;
         let words = symbols.len().div_ceil(WORD);
         for column in [more, less] {
             column.clear();
-            memory::reserve(column, words, DOING)?;
-            column.resize(words, 0);
+            memory::fill(column, 0, words, DOING)?;
         }
-        let count = words.div_ceil(SymbolPage::WORDS);
-        pages.truncate(count);
-        pages.iter_mut().for_each(SymbolPage::unmake);
-        memory::reserve(pages, count - pages.len(), DOING)?;
-        pages.resize_with(count, SymbolPage::default);
-        Ok(())
+        pages.begin(words)
     }
 
     /// Returns the distance of a text of `characters` characters, if it is at most `most`. It is
@@ -132,12 +125,12 @@ impl Pattern {
         columns: usize,
         most: usize,
     ) -> Result<Option<usize>> {
-        self.make_page(0)?;
+        self.pages.make(0, &self.symbols)?;
         let last = self.symbols.len() - 1;
         let (mut more, mut less) = (u64::MAX, 0u64);
         let mut score = self.symbols.len();
         for (symbol, left) in text.zip((0..columns).rev()) {
-            let carry = step(self.pages[0].rows_of(symbol)[0], &mut more, &mut less, Carry::TOP, last);
+            let carry = step(self.pages.0[0].rows_of(symbol)[0], &mut more, &mut less, Carry::TOP, last);
             score = score + carry.more as usize - carry.less as usize;
             // The value of the last row falls by at most one per column.
             if score > most + left {
@@ -181,7 +174,7 @@ impl Pattern {
             while end <= word_of((to + below).min(rows)) {
                 if end % SymbolPage::WORDS == 0 || end == begin {
                     stop.check()?;
-                    self.make_page(end / SymbolPage::WORDS)?;
+                    self.pages.make(end / SymbolPage::WORDS, &self.symbols)?;
                 }
                 (self.more[end], self.less[end]) = (u64::MAX, 0);
                 score += WORD;
@@ -227,7 +220,7 @@ impl Pattern {
             let page = at / SymbolPage::WORDS;
             let to = end.min((page + 1) * SymbolPage::WORDS);
             let words = at % SymbolPage::WORDS..at % SymbolPage::WORDS + to - at;
-            let rows = symbols.map(|symbol| &self.pages[page].rows_of(symbol)[words.clone()]);
+            let rows = symbols.map(|symbol| &self.pages.0[page].rows_of(symbol)[words.clone()]);
             let column = self.more[at..to].iter_mut().zip(&mut self.less[at..to]);
             for (word, (more, less)) in column.enumerate() {
                 let (mut now_more, mut now_less) = (*more, *less);
@@ -262,21 +255,11 @@ impl Pattern {
         least.max(0) as usize
     }
 
-    fn make_page(&mut self, number: usize) -> Result<()> {
-        let page = &mut self.pages[number];
-        if page.is_unmade() {
-            const ROWS: usize = SymbolPage::WORDS * WORD;
-            let rows = &self.symbols[number * ROWS..];
-            page.set(&rows[..rows.len().min(ROWS)])?;
-        }
-        Ok(())
-    }
-
     /// Drops a page that the band has left, if the text is very long.
     fn leave_page(&mut self, number: usize) {
         const VERY_LONG: usize = 1 << 20;
         if self.symbols.len() > VERY_LONG {
-            self.pages[number] = SymbolPage::default();
+            self.pages.0[number] = SymbolPage::default();
         }
     }
 }

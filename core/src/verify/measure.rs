@@ -6,6 +6,8 @@
 //! float8 is >= the float8 of the threshold: [`Predicate`](super::predicate::Predicate) never
 //! decides by anything else.
 
+use std::ops::RangeInclusive;
+
 use crate::error::{Error, Result};
 
 /// A similarity measure of sets.
@@ -87,6 +89,21 @@ impl Measure {
             Self::Coverage => t * y,
         }
     }
+}
+
+/// Returns the least number of a range that passes, where all greater ones pass, or the last one of
+/// the range if no other passes. The search starts at a guess, which may be rounded either way.
+#[inline]
+pub fn least_near(guess: usize, range: RangeInclusive<usize>, passes: impl Fn(usize) -> bool) -> usize {
+    let (first, last) = range.into_inner();
+    let mut least = guess.clamp(first, last);
+    while least < last && !passes(least) {
+        least += 1;
+    }
+    while least > first && passes(least - 1) {
+        least -= 1;
+    }
+    least
 }
 
 /// Checks that a threshold that a user gave is in (0, 1].

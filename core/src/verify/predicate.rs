@@ -2,7 +2,7 @@
 //! (docs/design/algorithms.md section 8).
 
 use super::edit::GramBound;
-use super::measure::{Measure, check_threshold};
+use super::measure::{Measure, check_threshold, least_near};
 use crate::error::Result;
 
 /// The condition that a pair of sets must meet.
@@ -53,14 +53,8 @@ impl SetPredicate {
         }
         // The conversion saturates at both ends; NaN cannot occur.
         let start = self.measure.estimate(self.similarity, left, right).ceil() as u32;
-        let mut least = start.clamp(self.shared, most);
-        while !self.pass(least, left, right) {
-            least += 1;
-        }
-        while least > self.shared && self.pass(least - 1, left, right) {
-            least -= 1;
-        }
-        Some(least)
+        let range = self.shared as usize..=most as usize;
+        Some(least_near(start as usize, range, |least| self.pass(least as u32, left, right)) as u32)
     }
 }
 

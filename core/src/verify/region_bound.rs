@@ -28,9 +28,8 @@ pub fn may_hold(
     }
     let start = |block: usize| block * length / blocks;
     // The number of kept characters before each block.
-    let mut before: Vec<usize> = Vec::new();
-    memory::reserve(&mut before, blocks + 1, super::column::DOING)?;
-    before.extend((0..=blocks).map(|block| kept.partition_point(|&n| (n as usize) < start(block))));
+    let before = (0..=blocks).map(|block| kept.partition_point(|&n| (n as usize) < start(block)));
+    let before: Vec<usize> = memory::collect(before, super::column::DOING)?;
     for from in 0..blocks {
         for to in from + 1..=blocks {
             let (first, last) = (from.saturating_sub(1), (to + 1).min(blocks));

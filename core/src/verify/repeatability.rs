@@ -14,6 +14,7 @@
 //! ```
 
 use super::automaton::SuffixAutomaton;
+use super::measure::least_near;
 use crate::error::Result;
 use crate::executor::Stop;
 
@@ -57,11 +58,8 @@ pub fn share(common: u32, length: u32) -> f64 {
 /// reach `threshold`, which is above 0 and at most 1. It is exact: it agrees with [`share`].
 pub fn least_common(length: u32, threshold: f64) -> u32 {
     // The result is close to the product, which may be rounded either way.
-    let mut least = ((threshold * f64::from(length)) as u32).saturating_sub(1).max(1);
-    while least < length && share(least, length) < threshold {
-        least += 1;
-    }
-    least
+    let guess = (threshold * f64::from(length)) as usize;
+    least_near(guess, 1..=length.max(1) as usize, |least| share(least as u32, length) >= threshold) as u32
 }
 
 #[cfg(test)]

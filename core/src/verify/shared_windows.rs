@@ -51,9 +51,7 @@ impl SharedWindows {
         let mut windows = memory::filled(LEFT_OUT, count, DOING)?;
         let mut contents: Vec<u128> = Vec::new();
         for (n, &(content, first)) in sorted.iter().enumerate() {
-            if n.is_multiple_of(CHECK_EVERY) {
-                stop.check()?;
-            }
+            stop.check_every(n, CHECK_EVERY)?;
             if contents.last() != Some(&content) {
                 if left_out.binary_search(&content).is_ok() {
                     continue;
@@ -90,9 +88,7 @@ impl SharedWindows {
         while let Some(stretch) = self.grams.next_stretch(other, &mut from, self.least, stop)? {
             self.stretch.set(&other[stretch.clone()], stop)?;
             for n in 0..self.stretch.windows() {
-                if n.is_multiple_of(CHECK_EVERY) {
-                    stop.check()?;
-                }
+                stop.check_every(n, CHECK_EVERY)?;
                 if let Some(number) = self.number(self.stretch.content(n)) {
                     self.seen[number] = self.comparisons;
                     covered.add((stretch.start + n) as u32);
@@ -167,9 +163,7 @@ impl Grams {
             shift: u64::BITS - size.ilog2(),
         };
         for (n, gram) in tokens.windows(grams.tokens).enumerate() {
-            if n.is_multiple_of(CHECK_EVERY) {
-                stop.check()?;
-            }
+            stop.check_every(n, CHECK_EVERY)?;
             let bit = grams.bit(gram);
             grams.bits[bit / 64] |= 1 << (bit % 64);
         }
@@ -202,9 +196,7 @@ impl Grams {
     ) -> Result<Option<Range<usize>>> {
         let mut start = *from;
         for (n, gram) in other[start..].windows(self.tokens).enumerate() {
-            if n.is_multiple_of(CHECK_EVERY) {
-                stop.check()?;
-            }
+            stop.check_every(n, CHECK_EVERY)?;
             if !self.has(gram) {
                 let stretch = start..*from + n + self.tokens - 1;
                 start = *from + n + 1;

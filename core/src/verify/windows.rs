@@ -198,8 +198,7 @@ impl WindowedText {
         // Sums need not begin at the start of the text.
         let symbols = &self.symbols[windows.start..self.end(windows.end - 1)];
         sums.clear();
-        memory::reserve(sums, symbols.len() + 1, DOING)?;
-        sums.resize(symbols.len() + 1, 0);
+        memory::fill(sums, 0, symbols.len() + 1, DOING)?;
         add_up(symbols, &mut sums[1..]);
         memory::reserve(values, windows.len(), DOING)?;
         match self.even {

@@ -204,9 +204,14 @@ pub(super) struct JoinArguments {
 }
 
 impl JoinArguments {
+    /// Returns the parameters of the join in parts, as the log has them.
+    pub(super) fn logged(&self) -> Option<&LoggedArguments> {
+        self.in_parts.as_ref().map(|in_parts| &in_parts.logged)
+    }
+
     /// Reports whether a result is brought up to date.
     pub(super) fn is_update(&self) -> bool {
-        self.in_parts.as_ref().is_some_and(|in_parts| in_parts.logged.update.is_some())
+        self.logged().is_some_and(|logged| logged.update.is_some())
     }
 
     /// Reads and checks the arguments of a call, for its role.
@@ -334,28 +339,19 @@ fn check(
     is_far_minhash: bool,
     shown: &str,
 ) -> Result<()> {
-    if update && let Some(why) = method::refused(join) {
-        return Err(not_updated(shown, why));
-    }
-    if join.is_err() && is_far_minhash {
-        return Err(minhash_reads_all(shown));
-    }
-    Ok(())
-}
-
-/// Returns the error for a call of minhash that would read all documents to this server.
-fn minhash_reads_all(docs: &str) -> SqlError {
-    let message = format!(
-        "method minhash is not made in parts with these arguments, and the documents of {docs} are on servers"
-    );
-    SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message).hint(
-        "The exact join is made in parts: method => 'jaccard'. near_duplicates finds the pairs by minhash, of documents that it reads to here.",
-    )
-}
-
-/// Returns the error for a result that cannot be brought up to date.
-fn not_updated(docs: &str, why: &str) -> SqlError {
-    let message = format!("the pairs of {docs} cannot be brought up to date: {why}");
-    SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
-        .hint("Make them anew, without incremental => true, or by another method: method => 'jaccard'.")
+    let (message, hint) = match method::refused(join).filter(|_| update) {
+        Some(why) => (
+            format!("the pairs of {shown} cannot be brought up to date: {why}"),
+            "Make them anew, without incremental => true, or by another method: method => 'jaccard'.",
+        ),
+        // All documents would be read to this server.
+        None if join.is_err() && is_far_minhash => (
+            format!(
+                "method minhash is not made in parts with these arguments, and the documents of {shown} are on servers"
+            ),
+            "The exact join is made in parts: method => 'jaccard'. near_duplicates finds the pairs by minhash, of documents that it reads to here.",
+        ),
+        None => return Ok(()),
+    };
+    Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message).hint(hint))
 }

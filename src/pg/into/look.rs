@@ -23,14 +23,13 @@ use super::work::CallWork;
 use crate::into::state::LogState;
 use crate::into::step::WorkingTable;
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::notices::notice;
 
 /// Finds the results of earlier transactions and calls, here and on the servers.
 pub(super) fn look_around(work: &mut CallWork) -> Result<()> {
     work.log = LogTable::open(&work.call.places.log, work.call.caller)?;
-    let (first, name) = (work.state.call.first, work.call.arguments.name());
-    if let Some(why) = work.call.asked.notice.as_ref().filter(|_| first) {
-        notice(format!("{name}: {why}"));
+    let first = work.state.call.first;
+    if let Some(notice) = work.call.asked.notice.as_ref().filter(|_| first) {
+        work.call.tell(notice);
     }
     if !first {
         parts::check_joined(work)?;
@@ -38,7 +37,7 @@ pub(super) fn look_around(work: &mut CallWork) -> Result<()> {
         work.state.taken = work.call.places.pairs.relation()?.is_some()
             || work.call.places.clusters.as_ref().map(TablePlace::relation).transpose()?.flatten().is_some();
     }
-    if let Some(layout) = work.call.asked.in_parts.as_ref().and_then(|of| of.logged.citus.as_ref()) {
+    if let Some(layout) = work.call.citus() {
         work.state.call.by_stars =
             work.call.places.clusters.is_some() && layout.spreads_results(work.call.asked.id_oid)?;
         CitusLayout::set_up_nodes()?;
@@ -49,7 +48,7 @@ pub(super) fn look_around(work: &mut CallWork) -> Result<()> {
             check_hashable(work)?;
         }
     }
-    for server in work.call.asked.in_parts.iter().filter(|_| first).flat_map(|of| &of.logged.servers) {
+    for server in work.call.asked.logged().filter(|_| first).iter().flat_map(|of| &of.servers) {
         work.call.requests.check_version(server, &work.call.extension)?;
     }
     let Some(log) = &work.log else { return Ok(()) };
@@ -98,9 +97,8 @@ fn look_for_update(work: &mut CallWork) -> Result<()> {
         && !log.is_finished
         && let Some((read, _)) = &log.read
     {
-        let name = work.call.arguments.name();
-        notice(format!(
-            "{name}: goes on with the documents as they were seen at {read}; call it again for later changes"
+        work.call.tell(format_args!(
+            "goes on with the documents as they were seen at {read}; call it again for later changes"
         ));
     }
     let found = match is_ours {
@@ -114,8 +112,7 @@ fn look_for_update(work: &mut CallWork) -> Result<()> {
 
 /// Reports whether a log is that of a call with the same parameters.
 fn is_of_this_call(work: &CallWork, log: &LogTable) -> bool {
-    let asked = work.call.asked.in_parts.as_ref().map(|of| &of.logged);
-    log.call.as_ref().map(|(_, known)| known) == asked
+    log.call.as_ref().map(|(_, known)| known) == work.call.asked.logged()
 }
 
 /// Reports whether a call with the same parameters was finished.
@@ -127,19 +124,20 @@ pub(super) fn was_finished(work: &CallWork) -> bool {
 /// documents were read.
 fn goes_on(work: &CallWork, log: &LogTable) -> bool {
     let Some((read, fresh)) = &log.read else { return true };
-    let (resume, name) = (work.call.arguments.others.resume, work.call.arguments.name());
+    let resume = work.call.arguments.others.resume;
     let goes_on = resume.unwrap_or(*fresh);
     if work.state.taken {
         return goes_on;
     }
     if goes_on {
-        notice(format!(
-            "{name}: goes on with the documents as they were read at {read}; resume => false reads them anew"
+        work.call.tell(format_args!(
+            "goes on with the documents as they were read at {read}; resume => false reads them anew"
         ));
     } else {
         let why =
             if resume.is_some() { "" } else { ", more than a day ago; resume => true goes on with them" };
-        notice(format!("{name}: begins anew, and not with the documents as they were read at {read}{why}"));
+        let read = format_args!("as they were read at {read}");
+        work.call.tell(format_args!("begins anew, and not with the documents {read}{why}"));
     }
     goes_on
 }
@@ -147,9 +145,9 @@ fn goes_on(work: &CallWork, log: &LogTable) -> bool {
 /// Reports whether the kept tables of a log are all there, and most of their sets are those of
 /// documents. If not, says why all is made from scratch.
 fn is_kept(work: &CallWork, log: &LogTable, known: &LoggedArguments) -> Result<bool> {
-    let (spread, name, asked) = (work.spread()?, work.call.arguments.name(), &work.in_parts()?.logged);
+    let (spread, asked) = (work.spread()?, &work.in_parts()?.logged);
     let from_scratch = |why: &str| {
-        notice(format!("{name}: {} is made anew: {why}", known.pairs));
+        work.call.tell(format_args!("{} is made anew: {why}", known.pairs));
         Ok(false)
     };
     if known.update.is_none() {

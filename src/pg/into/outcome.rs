@@ -3,7 +3,6 @@
 use pgrx::pg_sys::Oid;
 
 use super::place::TablePlace;
-use super::statements::citus::CitusLayout;
 use super::statements::{result as statements, stars};
 use super::tables::own;
 use super::work::CallWork;
@@ -102,7 +101,7 @@ impl Made {
     fn make(&self, work: &CallWork, place: &TablePlace, like: Option<&Table>) -> Result<Table> {
         let definition = self.definition(like.is_none() && has_key(work));
         definition.make(&place.qualified()?, &work.owned().types)?;
-        match (citus(work), like) {
+        match (work.call.citus(), like) {
             (Some(layout), None) => layout.spread_result(place, self.by, work.call.asked.id_oid)?,
             (Some(layout), Some(like)) => layout.spread_like(place, self.by, like)?,
             (None, _) => {}
@@ -150,16 +149,11 @@ impl Made {
     }
 }
 
-/// Returns the layout of the nodes of Citus that hold the documents.
-fn citus(work: &CallWork) -> Option<&CitusLayout> {
-    work.call.asked.in_parts.as_ref()?.logged.citus.as_ref()
-}
-
 /// Reports whether the tables have primary keys: Citus moves a shard while it is written to only if
 /// the shards that move with it have one, and results are colocated with the documents. Elsewhere a
 /// key would only cost time.
 fn has_key(work: &CallWork) -> bool {
-    citus(work).is_some()
+    work.call.citus().is_some()
 }
 
 /// Makes the table of pairs from the working tables.

@@ -22,7 +22,6 @@ use crate::pg::request::example::literal;
 use crate::pg::server::activity;
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::notices::notice;
 use crate::pg::server::settings;
 
 sql_functions! {
@@ -53,7 +52,7 @@ fn step(call: FunctionCall) -> Result<&'static str> {
     let extension = Extension::from_call(call)?;
     extension.check_version(arguments.name())?;
     let asked = JoinArguments::new(&arguments, &extension, caller, &places.pairs)?;
-    let nodes = asked.in_parts.as_ref().map(|of| of.logged.nodes());
+    let nodes = asked.logged().map(LoggedArguments::nodes);
     let is_shared = nodes.is_some_and(Nodes::are_shared);
     if !(if is_shared { lock.join(began) } else { lock.take(began) }) {
         let message = format!("another session is making {}", places.pairs.qualified()?);
@@ -92,27 +91,22 @@ fn pause(seconds: f64) {
 /// Tells the caller the number of pairs, and the number of bytes that moved between shards.
 fn tell(work: &CallWork) -> Result<()> {
     let made = || work.log.as_ref()?.progress.rows.last().copied();
-    notice(format!(
-        "{}: {} {} in {}",
-        work.call.arguments.name(),
+    work.call.tell(format_args!(
+        "{} {} in {}",
         work.state.filled.or_else(made).unwrap_or_default(),
         if work.call.arguments.others.passages { "passages" } else { "pairs" },
         work.call.places.pairs.qualified()?
     ));
     if let Some((moved, documents)) = moved(work) {
-        notice(format!(
-            "{}: {} bytes of rows went from shard to shard, {} a document",
-            work.call.arguments.name(),
-            moved,
-            moved / documents.max(1)
-        ));
+        let each = moved / documents.max(1);
+        work.call.tell(format_args!("{moved} bytes of rows went from shard to shard, {each} a document"));
     }
     Ok(())
 }
 
 /// Reads the initial state.
 fn begin(call: IntoCall, first: bool) -> Result<CallWork> {
-    let (asked, in_parts) = (&call.asked, call.asked.in_parts.as_ref().map(|of| &of.logged));
+    let (asked, in_parts) = (&call.asked, call.asked.logged());
     let shared = in_parts.is_some_and(|in_parts| in_parts.nodes().are_shared());
     let state = state::CallRequest {
         in_parts: in_parts.is_some(),
@@ -150,7 +144,7 @@ fn begin(call: IntoCall, first: bool) -> Result<CallWork> {
 /// documents, or None if there are no shards.
 fn moved(work: &CallWork) -> Option<(i64, i64)> {
     let log = work.log.as_ref()?;
-    work.call.asked.in_parts.as_ref()?.logged.citus.as_ref()?;
+    work.call.citus()?;
     Some((log.moved.saturating_add(work.moved), log.progress.expected(WorkingTable::Sets)))
 }
 
@@ -212,10 +206,7 @@ fn as_caller(work: &mut CallWork, step: CallStep) -> Result<()> {
         }
         CallStep::Forget { keep } => {
             parts::forget(work, keep)?;
-            notice(format!(
-                "{}: a server has lost rows of working tables, so these are made again",
-                work.call.arguments.name()
-            ));
+            work.call.tell("a server has lost rows of working tables, so these are made again");
             work.log()?.forget(keep)
         }
         CallStep::Make(table) => tables::make(work, table),
@@ -284,8 +275,7 @@ fn log(work: &CallWork, stage: LoggedStage) -> Result<()> {
     let (step, name) = log.write(stage, rows, details)?;
     let moved = if work.moved > 0 { format!(", {} bytes", work.moved) } else { String::new() };
     let unsettled = state.unsettled.map(|numbers| format!(", {numbers} sets to settle")).unwrap_or_default();
-    let procedure = work.call.arguments.name();
-    notice(format!("{procedure}: step {step}, {name}: {rows} rows{moved}{unsettled}"));
+    work.call.tell(format_args!("step {step}, {name}: {rows} rows{moved}{unsettled}"));
     Ok(())
 }
 

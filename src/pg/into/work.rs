@@ -1,11 +1,14 @@
 //! What the steps of a transaction work with: the call, which stays as it is, and what the
 //! transaction knows of the progress.
 
+use std::fmt;
+
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Oid;
 
 use super::arguments::{CallArguments, InParts, JoinArguments, OutputTables};
 use super::nodes::Nodes;
+use super::statements::citus::CitusLayout;
 use super::statements::definitions::first_number;
 use super::statements::join::JoinStatements;
 use super::statements::log::{LogTable, LoggedArguments};
@@ -17,10 +20,10 @@ use crate::into::step::WorkingTable;
 use crate::pg::procedure::definition::Types;
 use crate::pg::procedure::session_lock::{LockedShare, SessionLock};
 use crate::pg::procedure::statement::Statement;
-use crate::pg::procedure::statement::on;
 use crate::pg::procedure::table::Table;
 use crate::pg::query::as_user::Extension;
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::notices::notice;
 
 /// A call of one of the procedures.
 pub(super) struct IntoCall {
@@ -99,10 +102,22 @@ fn nothing() -> SqlError {
 
 /// Returns the error for a table that cannot be filled in this way or at this stage; no plan has
 /// such a step.
-pub(super) fn not_here(table: WorkingTable) -> SqlError {
-    let message = format!("near_duplicates_into has no way to fill its table of {} here", table.name());
+pub(super) fn not_here(table: &str) -> SqlError {
+    let message = format!("near_duplicates_into has no way to fill its table of {table} here");
     SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, message)
         .hint("This is a bug of neardup: please report it with the call.")
+}
+
+impl IntoCall {
+    /// Tells the caller what the procedure does.
+    pub(super) fn tell(&self, what: impl fmt::Display) {
+        notice(format!("{}: {what}", self.arguments.name()));
+    }
+
+    /// Returns the layout of the nodes of Citus that hold the documents.
+    pub(super) fn citus(&self) -> Option<&CitusLayout> {
+        self.asked.logged()?.citus.as_ref()
+    }
 }
 
 impl CallWork {
@@ -133,16 +148,6 @@ impl CallWork {
         let spread = self.spread()?;
         let opened = tables.into_iter().map(|table| spread.open(table)).collect::<Result<Vec<Table>>>()?;
         opened.try_into().map_err(|_| nothing())
-    }
-
-    /// Makes a statement on working tables, of which each is opened as the call made it.
-    pub(super) fn on<const N: usize>(
-        &self,
-        tables: [WorkingTable; N],
-        sql: impl FnOnce([&Table; N]) -> String,
-    ) -> Result<Statement> {
-        let tables = self.open(tables)?;
-        Ok(on(tables.each_ref(), sql(tables.each_ref())))
     }
 
     /// Returns the owner of the call's tables, and the types of their columns.

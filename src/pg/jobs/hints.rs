@@ -72,3 +72,9 @@ pub(super) fn in_the_way(name: &str) -> SqlError {
 pub(super) fn not_now(message: impl Into<String>, hint: String) -> SqlError {
     SqlError::new(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message).hint(hint)
 }
+
+/// Returns the error if a table that was made is not found: the owner of the schema interfered.
+pub(super) fn renamed(shown: &str) -> SqlError {
+    let hint = "Try again, in a schema whose owner you trust.".to_owned();
+    not_now(format!("the schema of {shown} was renamed meanwhile"), hint)
+}

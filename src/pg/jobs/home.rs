@@ -5,21 +5,16 @@
 
 use pgrx::pg_sys;
 
-use super::hints::{in_the_way, not_now};
+use super::hints::{in_the_way, renamed};
 use super::job::LockedRelation;
 use super::settings::Columns;
-use super::statements::definitions;
 use super::statements::dependency;
 use super::statements::registry::JobEntry;
 use super::tables::JobTable;
 use crate::pg::procedure::citus;
-use crate::pg::procedure::definition::Types;
 use crate::pg::procedure::statement::read_bool;
 use crate::pg::procedure::table::{OpenedTable, Table};
-use crate::pg::query::catalog::relation_named;
 use crate::pg::query::citus::is_spread;
-use crate::pg::query::names::{qualified_type, quote_identifier};
-use crate::pg::server::encoding::c_string;
 use crate::pg::server::error::Result;
 
 /// The way in which documents, and a colocated table, are distributed.
@@ -65,25 +60,14 @@ pub(super) fn is_left(job: &LockedRelation, home: Option<Home>, hashes: Option<&
 /// `id_type`. Runs as the owner of the relation.
 pub(super) fn make(job: &LockedRelation, home: Home, id_type: pg_sys::Oid) -> Result<Table> {
     let relation = &job.relation;
-    let name = job.name_of(JobTable::Hashes)?;
-    // SAFETY: looks up the relation; the schema of a relation has a name.
-    let (namespace, schema) = unsafe {
-        let namespace = pg_sys::get_rel_namespace(relation.oid);
-        (namespace, quote_identifier(&c_string(pg_sys::get_namespace_name(namespace)))?)
-    };
-    if relation_named(&name, namespace)?.is_some() {
-        return Err(in_the_way(&name));
+    if job.table_named(JobTable::Hashes)?.is_some() {
+        return Err(in_the_way(&job.name_of(JobTable::Hashes)?));
     }
-    let table = format!("{schema}.{}", quote_identifier(&name)?);
-    let types = Types { id: (&qualified_type(id_type), id_type), passages: false };
-    definitions::create(JobTable::Hashes, &table, &types, &relation.shown)?;
-    let made = relation_named(&name, namespace)?;
+    job.create(JobTable::Hashes, id_type)?;
+    let made = job.table_named(JobTable::Hashes)?;
     let open = |oid| Table::open(oid, pg_sys::RowExclusiveLock, |owner| owner == relation.owner);
     let Some(OpenedTable::Table(table)) = made.map(open).transpose()? else {
-        return Err(not_now(
-            format!("the schema of {} was renamed meanwhile", relation.shown),
-            "Try again, in a schema whose owner you trust.".to_owned(),
-        ));
+        return Err(renamed(&relation.shown));
     };
     let by = (home == Home::Ids).then_some("id");
     citus::distribute(table.oid, by, Some(&relation.qualified), 0)?.run()?;

@@ -260,7 +260,7 @@ fn is_still_told(work: &RefreshWork<'_>) -> Result<bool> {
 fn write_entry(work: &mut RefreshWork<'_>) -> Result<()> {
     let docs = work.job.relation.oid;
     let tables = &work.names.tables;
-    tables.all().for_each(|table| dependency::depend(table.oid, docs));
+    tables.all().for_each(|(_, table)| dependency::depend(table.oid, docs));
     tables.hashes.iter().for_each(|hashes| dependency::depend_with_shards(hashes.oid, docs));
     work.entry.settings = Ok(work.settings.clone());
     if work.state.job.first {

@@ -124,17 +124,18 @@ impl Settings {
             .map_err(|e| e.hint(hint()))?;
         let site = self.site_column.as_deref().map(|name| relation.named(name, "site_column"));
         let site = site.transpose().map_err(|e| e.hint(hint()))?;
+        let unfit = |code: PgSqlErrorCode, why: &str| {
+            SqlError::new(code, format!("type {} {why}", id.type_name()))
+                .hint("Watch a view that casts the ids to text.")
+        };
         if !ids::has_order(id.base_type) {
-            let message = format!("type {} has no default ordering, so it cannot be an id", id.type_name());
-            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION, message)
-                .hint("Watch a view that casts the ids to text."));
+            let why = "has no default ordering, so it cannot be an id";
+            return Err(unfit(PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION, why));
         }
         // SAFETY: any type may be looked up.
         if unsafe { pg_sys::get_array_type(id.base_type) } == pg_sys::InvalidOid {
-            let message =
-                format!("type {} has no type of arrays, so it cannot be an id of a job", id.type_name());
-            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message)
-                .hint("Watch a view that casts the ids to text."));
+            let why = "has no type of arrays, so it cannot be an id of a job";
+            return Err(unfit(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, why));
         }
         self.keep(relation, &Columns { id, text, site });
         self.tokenizer = (self.tokenizer.take())
@@ -158,25 +159,18 @@ impl Settings {
     /// Returns the columns of the relation as they are now, even if they were renamed, or None if
     /// one of them was dropped.
     pub(super) fn columns<'a>(&self, relation: &'a Relation) -> Option<Columns<'a>> {
-        let here = self.relation == Some(relation.oid.to_u32());
-        match self.columns.filter(|_| here) {
-            Some(Numbers { id, text, site }) => Some(Columns {
-                id: relation.numbered(id)?,
-                text: relation.numbered(text)?,
-                site: match site {
-                    Some(site) => Some(relation.numbered(site)?),
-                    None => None,
-                },
-            }),
-            None => Some(Columns {
-                id: relation.named(self.id_column.as_deref()?, "").ok()?,
-                text: relation.named(self.text_column.as_deref()?, "").ok()?,
-                site: match &self.site_column {
-                    Some(site) => Some(relation.named(site, "").ok()?),
-                    None => None,
-                },
-            }),
-        }
+        let numbers = self.columns.filter(|_| self.relation == Some(relation.oid.to_u32()));
+        let find = |number: Option<i16>, name: &Option<String>| match number {
+            Some(number) => relation.numbered(number),
+            None => relation.named(name.as_deref()?, "").ok(),
+        };
+        let has_site = numbers.map_or(self.site_column.is_some(), |of| of.site.is_some());
+        let site = || find(numbers.and_then(|of| of.site), &self.site_column);
+        Some(Columns {
+            id: find(numbers.map(|of| of.id), &self.id_column)?,
+            text: find(numbers.map(|of| of.text), &self.text_column)?,
+            site: if has_site { Some(site()?) } else { None },
+        })
     }
 
     /// Returns the columns, or an error that names the columns of the job if one of them is
@@ -191,11 +185,11 @@ impl Settings {
                 anew(&relation.shown),
             ));
         };
-        let before =
-            (self.id_column.clone(), self.text_column.clone(), self.site_column.clone(), self.relation);
+        let kept =
+            |of: &Self| (of.id_column.clone(), of.text_column.clone(), of.site_column.clone(), of.relation);
+        let before = kept(self);
         self.keep(relation, &columns);
-        let now = (self.id_column.clone(), self.text_column.clone(), self.site_column.clone(), self.relation);
-        Ok((columns, before != now))
+        Ok((columns, before != kept(self)))
     }
 
     /// Returns the arguments of the join of a relation.

@@ -142,23 +142,19 @@ impl JobTables {
         Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, message).hint(anew(docs)))
     }
 
-    /// Lists the tables.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Table> {
-        [&self.pairs, &self.clusters, &self.state].into_iter().chain(&self.hashes).chain(&self.lists)
+    /// Lists the tables with their kinds.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (JobTable, &Table)> {
+        let Self { pairs, clusters, state, hashes, lists } = self;
+        let made = [(JobTable::State, state), (JobTable::Pairs, pairs), (JobTable::Clusters, clusters)];
+        let lists = lists.iter().map(|lists| (JobTable::Lists, lists));
+        made.into_iter().chain(lists).chain(hashes.iter().map(|hashes| (JobTable::Hashes, hashes)))
     }
 
     /// Checks that the tables have the form that a job makes, except for the type of the ids.
     /// Returns the type of the ids, which should be `wanted`.
     pub(crate) fn check(&self, docs: &str, wanted: Oid) -> Result<Oid> {
         let id_type = self.state.type_of("id").unwrap_or(wanted);
-        let tables = [
-            (JobTable::State, Some(&self.state)),
-            (JobTable::Pairs, Some(&self.pairs)),
-            (JobTable::Clusters, Some(&self.clusters)),
-            (JobTable::Lists, self.lists.as_ref()),
-            (JobTable::Hashes, self.hashes.as_ref()),
-        ];
-        for (kind, table) in tables.into_iter().filter_map(|(kind, table)| Some((kind, table?))) {
+        for (kind, table) in self.all() {
             let (made, types) = (kind.definition(), Types::of_ids(id_type));
             if let Some(why) = table.differs_from(&made, &types) {
                 let columns: Vec<String> = (types.oids(made.columns).iter())

@@ -3,9 +3,9 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum, Oid};
 
-use super::hints::{Called, in_the_way, not_now, works};
+use super::hints::{Called, in_the_way, renamed, works};
 use super::job::{EVENTS, LockedRelation};
-use super::settings::{Columns, Detect, Settings};
+use super::settings::{Detect, Settings};
 use super::statements::definitions;
 use super::statements::registry::JobEntry;
 use super::statements::{definition, dependency};
@@ -63,9 +63,8 @@ impl LockedRelation {
             }
             Some(_) => {}
         }
-        let names = self.names()?;
         let columns = settings.renew_columns(relation)?.0;
-        let there = self.tables_named(&names)?;
+        let there = self.tables_named()?;
         let in_use = there
             .iter()
             .flatten()
@@ -82,19 +81,18 @@ impl LockedRelation {
             }
             let has_lists = self.upkeep(&settings, &columns)?.0 == Upkeep::Sets;
             if there.iter().any(Option::is_some) {
-                self.take_over(&names, &there, in_use.contains(&true))?;
+                self.take_over(&there, in_use.contains(&true))?;
             }
-            self.make_tables(&names, &columns, has_lists)?;
+            for kind in JobTable::ALL.into_iter().filter(|&kind| has_lists || kind != JobTable::Lists) {
+                self.create(kind, columns.id.base_type)?;
+            }
             if settings.by_triggers() {
                 self.make_triggers()?;
             }
-            self.tables_named(&names)
+            self.tables_named()
         })?;
         let [Some(pairs), Some(clusters), Some(state), lists] = tables else {
-            return Err(not_now(
-                format!("the schema of {shown} was renamed meanwhile"),
-                "Try again, in a schema whose owner you trust.".to_owned(),
-            ));
+            return Err(renamed(shown));
         };
         for table in [pairs, clusters, state].into_iter().chain(lists) {
             dependency::depend(table, relation.oid);
@@ -140,12 +138,6 @@ impl LockedRelation {
         )))
     }
 
-    /// Returns the names of the job's tables, without their schema.
-    fn names(&self) -> Result<[String; 4]> {
-        let [pairs, clusters, state, lists] = JobTable::ALL.map(|kind| self.name_of(kind));
-        Ok([pairs?, clusters?, state?, lists?])
-    }
-
     /// Returns the name of a table of the job, without its schema.
     pub(super) fn name_of(&self, kind: JobTable) -> Result<String> {
         /// The maximum length of a name in bytes.
@@ -162,37 +154,31 @@ impl LockedRelation {
         Ok(name)
     }
 
-    /// Finds the relations with these names in the schema of the watched relation.
-    fn tables_named(&self, names: &[String; 4]) -> Result<[Option<Oid>; 4]> {
-        // SAFETY: looks up the relation.
-        let namespace = unsafe { pg_sys::get_rel_namespace(self.relation.oid) };
-        let mut tables = [None; 4];
-        for (table, name) in tables.iter_mut().zip(names) {
-            *table = relation_named(name, namespace)?;
-        }
-        Ok(tables)
+    fn tables_named(&self) -> Result<[Option<Oid>; 4]> {
+        let [pairs, clusters, state, lists] = JobTable::ALL.map(|kind| self.table_named(kind));
+        Ok([pairs?, clusters?, state?, lists?])
     }
 
-    fn make_tables(&self, names: &[String; 4], columns: &Columns<'_>, has_lists: bool) -> Result<()> {
+    /// Returns the relation that has the name of a table of the job, in the schema in which the
+    /// watched relation is now.
+    pub(super) fn table_named(&self, kind: JobTable) -> Result<Option<Oid>> {
         // SAFETY: looks up the relation.
-        let namespace = unsafe { pg_sys::get_rel_namespace(self.relation.oid) };
-        // SAFETY: the schema of a relation has a name.
-        let schema = quote_identifier(&unsafe { c_string(pg_sys::get_namespace_name(namespace)) })?;
-        let of_ids = columns.id.base_type;
+        relation_named(&self.name_of(kind)?, unsafe { pg_sys::get_rel_namespace(self.relation.oid) })
+    }
+
+    /// Makes a table of the job, for ids of this type.
+    pub(super) fn create(&self, kind: JobTable, of_ids: Oid) -> Result<()> {
+        // SAFETY: looks up the relation, whose schema has a name.
+        let schema =
+            unsafe { c_string(pg_sys::get_namespace_name(pg_sys::get_rel_namespace(self.relation.oid))) };
+        let table = format!("{}.{}", quote_identifier(&schema)?, quote_identifier(&self.name_of(kind)?)?);
         let types = Types { id: (&qualified_type(of_ids), of_ids), passages: false };
-        for (kind, name) in JobTable::ALL.into_iter().zip(names) {
-            if kind == JobTable::Lists && !has_lists {
-                continue;
-            }
-            let table = format!("{schema}.{}", quote_identifier(name)?);
-            definitions::create(kind, &table, &types, &self.relation.shown)?;
-        }
-        Ok(())
+        definitions::create(kind, &table, &types, &self.relation.shown)
     }
 
     /// Drops the tables that an earlier job left behind, of which a restore brought nothing but the
     /// tables. Fails if other relations have the names of the tables.
-    fn take_over(&self, names: &[String; 4], tables: &[Option<Oid>; 4], in_use: bool) -> Result<()> {
+    fn take_over(&self, tables: &[Option<Oid>; 4], in_use: bool) -> Result<()> {
         let Self { relation, .. } = self;
         let mut ours = !in_use && tables[..3].iter().all(Option::is_some);
         let mut dropped = Vec::new();
@@ -203,9 +189,8 @@ impl LockedRelation {
             }
         }
         if !ours {
-            let name =
-                tables.iter().zip(names).find(|(table, _)| table.is_some()).map_or("", |(_, name)| name);
-            return Err(in_the_way(name));
+            let first = tables.iter().position(Option::is_some).unwrap_or_default();
+            return Err(in_the_way(&self.name_of(JobTable::ALL[first])?));
         }
         dropped.extend(self.left_hashes()?);
         for table in &dropped {
@@ -228,9 +213,7 @@ impl LockedRelation {
     /// no such table or it belongs to the job of another relation.
     fn left_hashes(&self) -> Result<Option<String>> {
         let Self { relation, registry, .. } = self;
-        // SAFETY: looks up the relation.
-        let namespace = unsafe { pg_sys::get_rel_namespace(relation.oid) };
-        let Some(oid) = relation_named(&self.name_of(JobTable::Hashes)?, namespace)? else { return Ok(None) };
+        let Some(oid) = self.table_named(JobTable::Hashes)? else { return Ok(None) };
         let opened = Table::open(oid, pg_sys::AccessExclusiveLock, |owner| owner == relation.owner)?;
         Ok(match opened {
             OpenedTable::Table(table) if table.is_of_job() && !registry.uses(oid, relation.oid)? => {

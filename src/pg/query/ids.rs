@@ -180,9 +180,7 @@ impl RowIds {
     /// Returns the rows in the order of their ids. Ids that are not integers must already have
     /// ranks, which [`RowIds::sort`] computes. Takes O(n · log n) time.
     pub(crate) fn in_order(&self, executor: &dyn Executor) -> Result<Vec<u32>> {
-        let mut order = Vec::new();
-        memory::reserve(&mut order, self.len(), DOING)?;
-        order.extend(0..self.len() as u32);
+        let mut order = memory::collect(0..self.len() as u32, DOING)?;
         match self {
             Self::Integers(ids) if ids.is_sorted() => {}
             Self::Integers(ids) => executor::one(executor, &mut order, |order, stop| {
@@ -191,9 +189,7 @@ impl RowIds {
             })?,
             Self::Values(values) => {
                 let rank = &values.rank;
-                executor::one(executor, &mut order, |order, stop| {
-                    executor::sort_unstable_by(order, stop, &|a, b| rank[*a as usize].cmp(&rank[*b as usize]))
-                })?;
+                executor::sort(executor, &mut order, |a, b| rank[*a as usize].cmp(&rank[*b as usize]))?;
             }
         }
         Ok(order)

@@ -78,9 +78,7 @@ impl Blocks {
         let mut parts: Vec<(usize, &mut [Match])> = parts.collect();
         executor::each(executor, &mut parts, |(from, part), stop| {
             while let Some(found) = part.first_mut() {
-                if from.is_multiple_of(CHECK_EVERY) {
-                    stop.check()?;
-                }
+                stop.check_every(*from, CHECK_EVERY)?;
                 if *found != STAYS || *from >= *next {
                     improve(found, codes, *from, *threshold, automaton, stop)?;
                 }
@@ -101,9 +99,7 @@ impl Blocks {
     /// least one code before it counts as full, and after the last code it is full.
     fn fill<C: Codes + ?Sized>(&mut self, codes: &C, to: usize, stop: &Stop) -> Result<()> {
         while self.next < to {
-            if self.next.is_multiple_of(CHECK_EVERY) {
-                stop.check()?;
-            }
+            stop.check_every(self.next, CHECK_EVERY)?;
             let found = &mut self.best[self.next];
             // If an interrupt came while the code was being added, the code is already partly in
             // the automaton, and it stays.

@@ -292,9 +292,7 @@ impl Chunk {
         mut each: impl FnMut(&mut [Vec<Gram>], u64, u32) -> Result<()>,
     ) -> Result<()> {
         while !self.todo.is_empty() {
-            if self.todo.start.is_multiple_of(CHECK_EVERY) {
-                stop.check()?;
-            }
+            stop.check_every(self.todo.start, CHECK_EVERY)?;
             let place = match self.todo.start.checked_sub(class.members.len()) {
                 None => class.members.start + self.todo.start,
                 Some(longer) => longer,

@@ -4,7 +4,7 @@ use super::blocks::{CHECK_EVERY, STAYS, improve};
 use super::grouping::CodeGrouping;
 use super::rows::Codes;
 use crate::error::Result;
-use crate::executor::{Executor, Stop};
+use crate::executor::{self, Executor, Stop};
 use crate::memory;
 use crate::storage::rows::Ragged;
 use crate::verify::automaton::{Match, SuffixAutomaton};
@@ -41,30 +41,22 @@ impl CodeGroups {
         let short = grouping.grouped();
         let mut sizes = memory::filled(0u32, short, DOING)?;
         for place in 0..short {
-            if place.is_multiple_of(BREATHE_EVERY) {
-                executor.check_interrupts()?;
-            }
+            executor::breathe(executor, place, BREATHE_EVERY)?;
             sizes[grouping.group(place)] += 1;
         }
-        let mut starts: Vec<usize> = Vec::new();
-        memory::push(&mut starts, 0, DOING)?;
-        // For each group, given by its first code, the position for its next code.
-        let mut next = memory::filled(0u32, short, DOING)?;
-        let mut end = 0;
-        for (first, &size) in sizes.iter().enumerate().filter(|(_, size)| **size > 1) {
-            next[first] = end as u32;
-            end += size as usize;
-            memory::push(&mut starts, end, DOING)?;
+        // From here on each group, given by its first code, has its number among those of several.
+        const ALONE: u32 = u32::MAX;
+        let mut count = 0;
+        for size in &mut sizes {
+            let is_alone = std::mem::replace(size, if *size > 1 { count } else { ALONE }) < 2;
+            count += u32::from(!is_alone);
         }
-        let mut places = memory::filled(0u32, end, DOING)?;
-        for place in 0..short {
-            let first = grouping.group(place);
-            if sizes[first] > 1 {
-                places[next[first] as usize] = place as u32;
-                next[first] += 1;
-            }
-        }
-        Ok(Self { groups: Ragged::new(places, starts), short, ..Self::default() })
+        let places = || {
+            let numbered = (0..short).map(|place| (sizes[grouping.group(place)], place));
+            let several = numbered.filter(|&(number, _)| number != ALONE);
+            several.map(|(number, place)| (number as usize, place as u32))
+        };
+        Ok(Self { groups: Ragged::dealt(count as usize, places, DOING)?, short, ..Self::default() })
     }
 
     /// Puts all codes into one group.
@@ -160,9 +152,7 @@ impl SmallGroups {
         while let Some(&(from, size)) = self.groups.get(self.next) {
             // After an interrupt, the next call goes on within the group.
             for &place in &places[begin + self.best.len()..from + size] {
-                if self.best.len().is_multiple_of(CHECK_EVERY) {
-                    stop.check()?;
-                }
+                stop.check_every(self.best.len(), CHECK_EVERY)?;
                 let place = place as usize;
                 let mut found = STAYS;
                 // If an interrupt came while the code was being added, the code is already partly
@@ -181,9 +171,7 @@ impl SmallGroups {
             let own = &mut self.best[from - begin..];
             let before_last = own.iter().rposition(|found| *found == STAYS).unwrap_or(0);
             while self.again < before_last {
-                if self.again.is_multiple_of(CHECK_EVERY) {
-                    stop.check()?;
-                }
+                stop.check_every(self.again, CHECK_EVERY)?;
                 let found = &mut own[self.again];
                 if *found != STAYS {
                     let place = places[from + self.again] as usize;

@@ -30,10 +30,8 @@ impl<'a> RowCodes<'a> {
         for code in 0..left.len() {
             places.extend(left.rows(code).iter().map(|&row| (code as u32, vertex[row as usize])));
         }
-        executor::one(executor, &mut places, |places, stop| {
-            let key = |&(code, vertex): &(u32, u32)| (Reverse(texts.length(code)), vertex);
-            executor::sort_unstable_by(places, stop, &|a, b| key(a).cmp(&key(b)))
-        })?;
+        let key = |&(code, vertex): &(u32, u32)| (Reverse(texts.length(code)), vertex);
+        executor::sort(executor, &mut places, |a, b| key(a).cmp(&key(b)))?;
         Ok(Self { texts, places, vertices: vertex.len() })
     }
 

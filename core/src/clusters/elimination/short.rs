@@ -46,10 +46,8 @@ impl<'a> Text<'a> {
     fn set(&mut self, text: &'a str) -> Result<()> {
         self.windows.set(text)?;
         self.text = text;
-        self.bounds.clear();
         memory::reserve(&mut self.bounds, text.len() + 1, DOING)?;
-        self.bounds.extend(text.char_indices().map(|(at, _)| at).chain([text.len()]));
-        Ok(())
+        memory::refill(&mut self.bounds, text.char_indices().map(|(at, _)| at).chain([text.len()]), DOING)
     }
 
     /// Returns the number of characters.
@@ -143,9 +141,7 @@ pub fn eliminate_short<C: Codes + ?Sized>(
     let mut state = (Substrings::default(), Text::default(), from);
     executor::one(executor, &mut state, |(substrings, text, next), stop| {
         while *next < codes.len() {
-            if next.is_multiple_of(CHECK_EVERY) {
-                stop.check()?;
-            }
+            stop.check_every(*next, CHECK_EVERY)?;
             text.set(codes.code(*next))?;
             substrings.add(text, threshold)?;
             *next += 1;
@@ -159,9 +155,7 @@ pub fn eliminate_short<C: Codes + ?Sized>(
         long.chunks(size).enumerate().map(|(n, part)| (n * size, part, Text::default())).collect();
     executor::each(executor, &mut parts, |(place, part, text), stop| {
         while let Some((found, rest)) = part.split_first() {
-            if place.is_multiple_of(CHECK_EVERY) {
-                stop.check()?;
-            }
+            stop.check_every(*place, CHECK_EVERY)?;
             if *found == STAYS {
                 text.set(codes.code(*place))?;
                 substrings.keep(text, *place, stop)?;
@@ -173,9 +167,7 @@ pub fn eliminate_short<C: Codes + ?Sized>(
     let mut state = (&mut *short, Text::default(), from);
     executor::one(executor, &mut state, |(short, text, next), stop| {
         while *next < codes.len() {
-            if next.is_multiple_of(CHECK_EVERY) {
-                stop.check()?;
-            }
+            stop.check_every(*next, CHECK_EVERY)?;
             text.set(codes.code(*next))?;
             let found = substrings.longest(text, least_common(text.length(), threshold));
             if found == STAYS {
@@ -190,9 +182,7 @@ pub fn eliminate_short<C: Codes + ?Sized>(
     let mut state = (best, Text::default(), 0);
     executor::one(executor, &mut state, |(best, text, next), stop| {
         while let Some(found) = best.get_mut(*next) {
-            if next.is_multiple_of(CHECK_EVERY) {
-                stop.check()?;
-            }
+            stop.check_every(*next, CHECK_EVERY)?;
             if *found != STAYS {
                 text.set(codes.code(*next))?;
                 let longer = substrings.longest(text, found.length + 1);

@@ -72,9 +72,7 @@ impl Choosing {
             memory::push(&mut pairs, in_order, DOING)?;
             Ok(true)
         })?;
-        executor::one(executor, &mut pairs, |pairs, stop| {
-            executor::sort_unstable_by(pairs, stop, &|a, b| a.map(rank).cmp(&b.map(rank)))
-        })?;
+        executor::sort(executor, &mut pairs, |a, b| a.map(rank).cmp(&b.map(rank)))?;
         records.iter().for_each(|&record| leads[record as usize] = true);
         for [later, earlier] in pairs {
             // All pairs of the earlier record with records before it have been processed.

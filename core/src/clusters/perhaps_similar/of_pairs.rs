@@ -14,7 +14,7 @@ use crate::clusters::edges::Edge;
 use crate::clusters::graph::{EqualRows, Graph};
 use crate::clusters::leaders::{Degrees, in_order, later_first, rank_by};
 use crate::error::Result;
-use crate::executor::Executor;
+use crate::executor::{self, Executor};
 use crate::memory;
 
 const DOING: &str = "making perhaps-similar sets";
@@ -107,9 +107,7 @@ impl<'a> PairSets<'a> {
     /// begins at one of these vertices must have been passed to `meet`.
     fn go(&mut self, rank: u32, executor: &dyn Executor) -> Result<()> {
         while self.done < rank as usize {
-            if self.done.is_multiple_of(1 << 10) {
-                executor.check_interrupts()?;
-            }
+            executor::breathe(executor, self.done, 1 << 10)?;
             let vertex = self.order[self.done];
             self.done += 1;
             let rows = self.equal.rows(&vertex);

@@ -158,10 +158,8 @@ impl SentenceSets {
             let representative = self.standing[set.representative as usize];
             for (&text, &similarity) in set.documents.iter().zip(similarity) {
                 let rows = self.rows.rows(text as usize);
-                memory::reserve(&mut members, rows.len(), DOING)?;
-                members.extend(
-                    rows.iter().map(|&row| (representative, self.vertices[row as usize], similarity)),
-                );
+                let rows = rows.iter().map(|&row| (representative, self.vertices[row as usize], similarity));
+                memory::append(&mut members, rows, DOING)?;
             }
         }
         Clusters::of_sets(members, executor)

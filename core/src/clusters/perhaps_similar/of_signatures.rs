@@ -40,9 +40,7 @@ pub fn signature_sets<W: Ord>(
     let mut of: Vec<(u32, u32)> = Vec::new();
     memory::reserve(&mut of, lists.len(), DOING)?;
     for list in 0..lists.len() {
-        if list.is_multiple_of(1024) {
-            stop.check()?;
-        }
+        stop.check_every(list, 1024)?;
         let representative = lists.documents(list).iter().copied().max_by_key(|&document| key(document));
         of.extend(representative.map(|representative| (representative, list as u32)));
     }

@@ -145,9 +145,7 @@ impl Routed {
         self.numbers = memory::filled(0, tokens, DOING)?;
         let mut next = self.starts.clone();
         for (n, lookup) in pending.lookups.iter().enumerate() {
-            if n % CHECK_EVERY == 0 {
-                stop.check()?;
-            }
+            stop.check_every(n, CHECK_EVERY)?;
             let place = &mut next[dictionary.shard_of(lookup.hash)];
             self.order[*place] = n as u32;
             *place += 1;
@@ -161,8 +159,7 @@ impl Routed {
     fn scatter(&self, numbers: &mut Vec<u32>, stop: &Stop) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 14;
         numbers.clear();
-        memory::reserve(numbers, self.numbers.len(), DOING)?;
-        numbers.resize(self.numbers.len(), REPEAT);
+        memory::fill(numbers, REPEAT, self.numbers.len(), DOING)?;
         for (order, of) in self.order.chunks(CHECK_EVERY).zip(self.numbers.chunks(CHECK_EVERY)) {
             stop.check()?;
             order.iter().zip(of).for_each(|(&n, &number)| numbers[n as usize] = number);

@@ -159,17 +159,14 @@ pub fn rank(
     })?;
     /// Stands for the shard of other tokens.
     const OTHERS: usize = usize::MAX;
-    let mut frequent = Vec::new();
-    memory::reserve(&mut frequent, others.frequent.len(), DOING)?;
-    frequent.extend((0..).zip(&others.frequent).map(|(place, &frequency)| (frequency, 0, OTHERS, place)));
+    let others_of = (0..).zip(&others.frequent).map(|(place, &frequency)| (frequency, 0, OTHERS, place));
+    let mut frequent = memory::collect(others_of, DOING)?;
     for (shard, ranking) in rankings.iter().enumerate() {
         memory::reserve(&mut frequent, ranking.order.len(), DOING)?;
         frequent
             .extend(ranking.order.iter().map(|&(frequency, hash, place)| (frequency, hash, shard, place)));
     }
-    executor::one(executor, &mut frequent, |frequent, stop| {
-        executor::sort_unstable_by(frequent, stop, &Ord::cmp)
-    })?;
+    executor::sort(executor, &mut frequent, Ord::cmp)?;
     for (_, _, shard, place) in frequent {
         match shard {
             OTHERS => others.frequent[place as usize] = shared,

@@ -163,9 +163,7 @@ impl Vocabulary {
         const CHECK_EVERY: u32 = 1 << 12;
         let (mut last, mut next) = (place, self.second[place as usize]);
         for time in 1..self.words[place as usize].times {
-            if time % CHECK_EVERY == 0 {
-                stop.check()?;
-            }
+            stop.check_every(time, CHECK_EVERY)?;
             if next == NONE {
                 next = self.add_repeat(last)?;
             }

@@ -91,9 +91,7 @@ impl Anchors {
         // The least hash of the current block so far.
         let mut here = (u64::MAX, 0);
         for n in 0..tokens.len() {
-            if n % CHECK_EVERY == 0 {
-                stop.check()?;
-            }
+            stop.check_every(n, CHECK_EVERY)?;
             let hash = self.rolling.roll(&tokens[..=n]);
             if n + 1 < self.gram {
                 continue;

@@ -136,9 +136,7 @@ impl TokenSets {
         let (mut shared, mut steps) = (0, 0u32);
         while !a.is_empty() && !b.is_empty() {
             steps = steps.wrapping_add(1);
-            if steps.is_multiple_of(CHECK_EVERY) {
-                stop.check()?;
-            }
+            stop.check_every(steps, CHECK_EVERY)?;
             // The bytes are compared if the hashes are equal.
             let order = self.hashes.values[a.start]
                 .cmp(&others.hashes.values[b.start])

@@ -141,9 +141,7 @@ fn group_equal_sets(parts: &mut [Sets], lefts: usize, executor: &dyn Executor) -
             set: set as u32,
         }));
     }
-    executor::one(executor, &mut entries, |entries, stop| {
-        executor::sort_unstable_by(entries, stop, &|a, b| (a.key(lefts), a.row).cmp(&(b.key(lefts), b.row)))
-    })?;
+    executor::sort(executor, &mut entries, |a, b| (a.key(lefts), a.row).cmp(&(b.key(lefts), b.row)))?;
     let mut state = (parts, SetGroups { entries, starts: Vec::new() }, 0);
     executor::one(executor, &mut state, |(parts, groups, next), stop| {
         while *next < groups.entries.len() {

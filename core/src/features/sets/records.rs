@@ -40,13 +40,9 @@ impl Records {
     /// Creates records with these tokens. `starts` has the start of each record and the end of the
     /// last record.
     pub fn new(tokens: Vec<u32>, starts: &[usize], sizes: Vec<u32>) -> Result<Self> {
-        let mut places = Vec::new();
-        memory::reserve(&mut places, sizes.len(), "placing records")?;
-        places.extend(starts.windows(2).map(|ends| TokensPlace {
-            part: 0,
-            length: (ends[1] - ends[0]) as u32,
-            start: ends[0],
-        }));
+        let place =
+            |ends: &[usize]| TokensPlace { part: 0, length: (ends[1] - ends[0]) as u32, start: ends[0] };
+        let places = memory::collect(starts.windows(2).map(place), "placing records")?;
         Ok(Self::of_parts(vec![tokens], places, sizes))
     }
 

@@ -95,9 +95,7 @@ impl Translated {
         let moves = kept < self.tokens.len() / 8 * 7;
         let (set, began, begins) = &mut self.packed;
         while let Some(place) = self.places.get_mut(*set) {
-            if set.is_multiple_of(CHECK_EVERY) {
-                stop.check()?;
-            }
+            stop.check_every(*set, CHECK_EVERY)?;
             let (end, length) = (*place, self.lengths[*set] as usize);
             *place = if moves { *begins } else { *began };
             if moves {

@@ -90,9 +90,7 @@ impl Features {
                     true => memory::push(&mut hashes, hash, DOING),
                     false => Ok(()),
                 })?;
-                executor::one(executor, &mut hashes, |hashes, stop| {
-                    executor::sort_unstable_by(hashes, stop, &Ord::cmp)
-                })?;
+                executor::sort(executor, &mut hashes, Ord::cmp)?;
                 Maker::Imatch(Terms::new(hashes, kept)?)
             }
             Self::Spotsigs(spec) => {

@@ -124,11 +124,7 @@ impl TextStore {
         for shelf in shelves {
             let UnitTextCollector { texts: own, counts, .. } = std::mem::take(shelf);
             let rows = counts.iter().map(|&(row, _)| row as usize + 1).max().unwrap_or(0);
-            if rows > self.counts.len() {
-                let more = rows - self.counts.len();
-                memory::reserve(&mut self.counts, more, DOING)?;
-                self.counts.resize(rows, 0);
-            }
+            memory::lengthen(&mut self.counts, 0, rows, DOING)?;
             counts.iter().for_each(|&(row, count)| self.counts[row as usize] = count);
             texts.push(own);
         }

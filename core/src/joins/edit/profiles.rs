@@ -47,8 +47,7 @@ impl Profiles {
         const TEXTS_A_SHARE: usize = 64;
         for (grams, bits) in self.grams.iter_mut().zip(BITS) {
             grams.clear();
-            memory::reserve(grams, of.len() << bits, DOING)?;
-            grams.resize(of.len() << bits, 0);
+            memory::fill(grams, 0, of.len() << bits, DOING)?;
         }
         self.of = of.clone();
         let [pairs, triples] = &mut self.grams;
@@ -121,9 +120,7 @@ impl TextRange<'_> {
             let (mut before, mut last) = (None, None);
             for (n, symbol) in texts.text(text).chars().map(|symbol| u64::from(u32::from(symbol))).enumerate()
             {
-                if n % CHECK_EVERY == 0 {
-                    stop.check()?;
-                }
+                stop.check_every(n, CHECK_EVERY)?;
                 if let Some(last) = last {
                     count(pairs, BITS[0], last << 21 | symbol);
                     if let Some(before) = before {
@@ -302,9 +299,7 @@ impl ProbedText {
         let length = texts.length(self.left);
         let [pairs, triples] = [0, 1].map(|grams| lefts.get(self.left, grams));
         while let Some(right) = self.rights.clone().next() {
-            if right.is_multiple_of(CHECK_EVERY) {
-                stop.check()?;
-            }
+            stop.check_every(right, CHECK_EVERY)?;
             let lengths = [length, texts.length(right)];
             if !Profiles::tell_apart(pairs, rights.get(right, 0), 0, lengths, edit)
                 && !Profiles::tell_apart(triples, rights.get(right, 1), 1, lengths, edit)

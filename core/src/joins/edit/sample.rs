@@ -100,12 +100,8 @@ fn meetings(texts: &Texts, sample: &[u32], bound: GramBound, stop: &Stop) -> Res
     let mut from = 0;
     for end in ends {
         stop.check()?;
-        let mut rarest = Vec::new();
-        memory::reserve(&mut rarest, end - from, DOING)?;
-        rarest.extend(all[from..end].iter().map(|&gram| {
-            let (place, count) = having(gram);
-            (count, place)
-        }));
+        let counted = all[from..end].iter().map(|&gram| having(gram)).map(|(place, count)| (count, place));
+        let mut rarest = memory::collect(counted, DOING)?;
         rarest.sort_unstable();
         // A text has fewer than 2^32 grams.
         let size = rarest.len() as u32;

@@ -293,8 +293,7 @@ fn ranks(members: Members, order: &[u32], executor: &dyn Executor) -> Result<Mem
         while *record < members.len() {
             stop.check()?;
             let from = ranks.len();
-            memory::reserve(ranks, members.rows(*record).len(), DOING)?;
-            ranks.extend(members.rows(*record).iter().map(|&row| places[row as usize]));
+            memory::append(ranks, members.rows(*record).iter().map(|&row| places[row as usize]), DOING)?;
             executor::sort_unstable_by(&mut ranks[from..], stop, &u32::cmp)
                 .inspect_err(|_| ranks.truncate(from))?;
             starts.push(ranks.len() as u32);

@@ -64,10 +64,7 @@ impl TextComparison {
             *looks = 0;
         }
         *looks += 1;
-        if seen.len() < self.texts.len() {
-            memory::reserve(seen, self.texts.len() - seen.len(), DOING)?;
-            seen.resize(self.texts.len(), 0);
-        }
+        memory::lengthen(seen, 0, self.texts.len(), DOING)?;
         seen[document as usize] = *looks;
         let mut partners = Vec::new();
         for &list in self.lists.for_document(document) {

@@ -93,11 +93,8 @@ impl<'a> ListMaker<'a> {
         lister.rows = (0..texts).map(|text| lister.rows(text).len() as u64).sum();
         let sites = sites.unwrap_or_default().iter().filter(|&&site| site != u32::MAX);
         for &site in sites {
-            let (site, known) = (site as usize, lister.rows_of_site.len());
-            if site >= known {
-                memory::reserve(&mut lister.rows_of_site, site + 1 - known, DOING)?;
-                lister.rows_of_site.resize(site + 1, 0);
-            }
+            let site = site as usize;
+            memory::lengthen(&mut lister.rows_of_site, 0, site + 1, DOING)?;
             lister.rows_of_site[site] += 1;
         }
         Ok(lister)

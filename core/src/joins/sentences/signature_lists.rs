@@ -92,8 +92,7 @@ impl SignatureLists {
         self.documents.reserve(1, DOING)?;
         let all = &mut self.documents.values;
         let from = all.len();
-        memory::reserve(all, documents.len(), DOING)?;
-        all.extend(documents);
+        memory::append(all, documents, DOING)?;
         all[from..].sort_unstable();
         self.documents.close(DOING)
     }

@@ -149,25 +149,21 @@ impl<'a> Trials<'a> {
             Some(_) => PAIRS.min(lefts.len() * rights.len()),
             None => PAIRS.min(lefts.len() * lefts.len().saturating_sub(1) / 2),
         };
-        let mut pairs = Vec::new();
-        memory::reserve(&mut pairs, count, DOING)?;
-        pairs.extend((0..count).map(|n| {
-            // The pairs are taken in rounds, evenly spaced: direct neighbours first, then
-            // neighbours at greater distances.
-            match self.distinct.right {
-                Some(_) => {
-                    let longer = lefts.len().max(rights.len());
-                    let (a, of_left) = round(n, longer);
-                    let place = |side: &[(u64, u32)], more| (a * side.len() / longer + more) % side.len();
-                    [lefts[place(&lefts, 0)].1, rights[place(&rights, of_left)].1]
-                }
-                None => {
-                    let (a, behind) = round(n, lefts.len());
-                    [lefts[a].1, lefts[(a + behind + 1) % lefts.len()].1]
-                }
+        // The pairs are taken in rounds, evenly spaced: direct neighbours first, then neighbours at
+        // greater distances.
+        let pair = |n| match self.distinct.right {
+            Some(_) => {
+                let longer = lefts.len().max(rights.len());
+                let (a, of_left) = round(n, longer);
+                let place = |side: &[(u64, u32)], more| (a * side.len() / longer + more) % side.len();
+                [lefts[place(&lefts, 0)].1, rights[place(&rights, of_left)].1]
             }
-        }));
-        Ok(pairs)
+            None => {
+                let (a, behind) = round(n, lefts.len());
+                [lefts[a].1, lefts[(a + behind + 1) % lefts.len()].1]
+            }
+        };
+        memory::collect((0..count).map(pair), DOING)
     }
 }
 

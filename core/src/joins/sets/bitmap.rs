@@ -64,11 +64,7 @@ pub fn gather<const W: usize>(
     /// How many places in advance a bitmap is prefetched.
     const AHEAD: usize = 16;
     let length = list.len();
-    if words.len() < length * W {
-        let more = length * W - words.len();
-        memory::reserve(words, more, DOING)?;
-        words.resize(length * W, 0);
-    }
+    memory::lengthen(words, 0, length * W, DOING)?;
     for (n, at) in list.enumerate() {
         if let Some(next) = record(at + AHEAD) {
             prefetch(bitmaps, next as usize);

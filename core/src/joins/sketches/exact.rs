@@ -60,10 +60,8 @@ pub(super) fn exact_pairs(
             for_each_part(&signatures, &mut sets, done..to, usize::MAX, |records, loaded| {
                 let document = |record| {
                     let set = loaded.get(first_row(&signatures, record));
-                    let mut numbers = Vec::new();
-                    memory::reserve(&mut numbers, set.len(), DOING)?;
-                    numbers.extend(set.iter().map(|hash| hash.cast_signed()));
-                    Ok(Document::Numbers(numbers))
+                    let numbers = set.iter().map(|hash| hash.cast_signed());
+                    Ok(Document::Numbers(memory::collect(numbers, DOING)?))
                 };
                 let is_long = |record| size_of_val(loaded.get(first_row(&signatures, record))) > long;
                 let each = records.len().div_ceil(builder.collectors.len()) as u32;

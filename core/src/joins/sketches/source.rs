@@ -74,19 +74,15 @@ impl TechniqueSource {
     ) -> Result<Option<Vec<u32>>> {
         let Some(view) = &self.view else { return Ok(None) };
         let records = signatures.len() as u32;
-        let mut order = Vec::new();
-        memory::reserve(&mut order, records as usize, DOING)?;
-        order.extend(0..records);
+        let mut order = memory::collect(0..records, DOING)?;
         // The records of the right table stay after those of the left one.
         let side = |record: u32| record >= signatures.split;
         let seen = |record: u32| {
             let signature = signatures.get(record);
             view.iter().flat_map(move |range| &signature[range.clone()])
         };
-        executor::one(executor, &mut order, |order, stop| {
-            executor::sort_unstable_by(order, stop, &|&a, &b| {
-                side(a).cmp(&side(b)).then_with(|| seen(a).cmp(seen(b))).then(a.cmp(&b))
-            })
+        executor::sort(executor, &mut order, |&a, &b| {
+            side(a).cmp(&side(b)).then_with(|| seen(a).cmp(seen(b))).then(a.cmp(&b))
         })?;
         let mut classes = memory::filled(0u32, records as usize, DOING)?;
         let mut class = 0;

@@ -6,9 +6,9 @@ pub mod lines;
 use std::ops::Range;
 
 use self::lines::{Lines, cut, plain};
-use super::align::{Alignment, WordStretch};
+use super::align::Alignment;
 use super::diff::Compared;
-use super::passages::PassageWord;
+use super::passages::WordRun;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::memory;
@@ -67,7 +67,7 @@ pub fn show(figures: &[Figure<'_>], compared: &Compared<'_>, width: usize, stop:
         shown.push(cut(line.trim_end(), width));
     }
     shown.push(String::new());
-    if stretches.iter().all(WordStretch::is_common) {
+    if stretches.iter().all(WordRun::is_common) {
         shown.push("no word differs".to_owned());
     } else {
         shown.push("[-only the first-] {+only the second+}".to_owned());
@@ -82,14 +82,8 @@ fn count(number: usize, what: &str) -> String {
 }
 
 /// Returns lines with the words of both texts. Common words are shown once.
-fn marked(
-    compared: &Compared<'_>,
-    stretches: &[WordStretch],
-    width: usize,
-    stop: &Stop,
-) -> Result<Vec<String>> {
+fn marked(compared: &Compared<'_>, stretches: &[WordRun], width: usize, stop: &Stop) -> Result<Vec<String>> {
     let mut lines = Lines::new(width, MOST_LINES);
-    let texts = compared.texts();
     let mut shown = 0;
     // Whether the previous stretch is only in the first text. A stretch of the second text after it
     // replaces it, so there is no blank between the two.
@@ -115,7 +109,7 @@ fn marked(
         // too.
         let bare = common && {
             let [a, b] = [(0, &stretch.left), (1, &stretch.right)]
-                .map(|(side, range)| closing(texts[side], &compared.words()[side], range.end - 1));
+                .map(|(side, range)| closing(compared, side, range.end - 1));
             a != b && shown < stretches.len()
         };
         let run = ShownWords {
@@ -154,7 +148,6 @@ struct ShownWords<'a> {
 impl ShownWords<'_> {
     fn put(&self, lines: &mut Lines, compared: &Compared<'_>) -> Result<()> {
         let Self { side, range, ends, .. } = self;
-        let (text, words) = (compared.texts()[*side], &compared.words()[*side]);
         let left_out = range.len().saturating_sub(2 * ends);
         // A few words are no longer than the note that would replace them.
         let left_out = if left_out < 8 { 0..0 } else { range.start + ends..range.end - ends };
@@ -167,9 +160,9 @@ impl ShownWords<'_> {
                 }
                 spaced = true;
             }
-            let mut word = with_marks(text, words, number)?;
+            let mut word = with_marks(compared, *side, number)?;
             if last && self.bare {
-                let closing = closing(text, words, number).chars().take(MOST_MARKS);
+                let closing = closing(compared, *side, number).chars().take(MOST_MARKS);
                 let closing: usize = closing.map(|c| plain(c).len_utf8()).sum();
                 word.truncate(word.len() - closing);
             }
@@ -187,34 +180,28 @@ impl ShownWords<'_> {
 
 /// Reports whether there is white space before a word.
 fn is_spaced(compared: &Compared<'_>, side: usize, number: usize) -> bool {
-    let (text, words) = (compared.texts()[side], &compared.words()[side]);
-    let Some(word) = words.get(number) else { return false };
-    let before = if number == 0 { 0 } else { words[number - 1].bytes.end };
-    text[before..word.bytes.start].contains(char::is_whitespace)
+    number < compared.words()[side].len() && compared.gap(side, number).contains(char::is_whitespace)
 }
 
 /// Returns a word with the punctuation that touches it, and room for the marks of a difference.
-fn with_marks(text: &str, words: &[PassageWord], number: usize) -> Result<String> {
+fn with_marks(compared: &Compared<'_>, side: usize, number: usize) -> Result<String> {
     const AROUND: usize = 16 * MOST_MARKS;
-    let Range { start, end } = words[number].bytes.clone();
-    let before = &text[if number == 0 { 0 } else { words[number - 1].bytes.end }..start];
+    let (before, own) = (compared.gap(side, number), compared.word(side, number));
     // Text between two words without a space belongs to the first of them.
     let touches = number == 0 || before.contains(char::is_whitespace);
     let opening: Vec<char> =
         before.chars().rev().take(MOST_MARKS).take_while(|c| touches && !c.is_whitespace()).collect();
-    let closing = closing(text, words, number).chars().take(MOST_MARKS);
+    let closing = closing(compared, side, number).chars().take(MOST_MARKS);
     let mut word = String::new();
     // What stands for a character has no more bytes.
-    memory::reserve_text(&mut word, end - start + AROUND, "showing words")?;
-    word.extend(opening.into_iter().rev().chain(text[start..end].chars()).chain(closing).map(plain));
+    memory::reserve_text(&mut word, own.len() + AROUND, "showing words")?;
+    word.extend(opening.into_iter().rev().chain(own.chars()).chain(closing).map(plain));
     Ok(word)
 }
 
 /// Returns the punctuation that touches the end of a word.
-fn closing<'a>(text: &'a str, words: &[PassageWord], number: usize) -> &'a str {
-    let after =
-        &text[words[number].bytes.end..words.get(number + 1).map_or(text.len(), |next| next.bytes.start)];
-    after.split(char::is_whitespace).next().unwrap_or_default()
+fn closing<'a>(compared: &Compared<'a>, side: usize, number: usize) -> &'a str {
+    compared.gap(side, number + 1).split(char::is_whitespace).next().unwrap_or_default()
 }
 
 /// Reports whether a width is allowed.

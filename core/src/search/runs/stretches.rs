@@ -115,9 +115,7 @@ impl Stretches {
             }
             let (mut word, mut hash) = (last, self.hash(last));
             while word > self.known {
-                if word % CHECK_EVERY == 0 {
-                    stop.check()?;
-                }
+                stop.check_every(word, CHECK_EVERY)?;
                 let before = self.hash(word - 1);
                 if !windows.may_have_pair(before, hash) {
                     break;
@@ -137,9 +135,7 @@ impl Stretches {
     fn enter(&mut self, windows: &TextWindows, stop: &Stop) -> Result<bool> {
         let mut hash = 0;
         for word in self.first..self.first + windows.length {
-            if word % CHECK_EVERY == 0 {
-                stop.check()?;
-            }
+            stop.check_every(word, CHECK_EVERY)?;
             let token = self.hash(word);
             memory::push(&mut self.stretch, token, DOING)?;
             hash = self.rolling.roll(&self.stretch);
@@ -153,9 +149,7 @@ impl Stretches {
         let length = windows.length;
         while self.first + length < self.places.len() {
             let next = self.first + length;
-            if next.is_multiple_of(CHECK_EVERY) {
-                stop.check()?;
-            }
+            stop.check_every(next, CHECK_EVERY)?;
             let hash = self.hash(next);
             if !self.stretch.last().is_some_and(|&last| windows.may_have_pair(last, hash)) {
                 (self.first, self.known) = (next, next);

@@ -44,9 +44,7 @@ impl TextWindows {
         let mut firsts: Vec<(u128, u32)> = Vec::new();
         memory::reserve(&mut firsts, contents.windows(), DOING)?;
         for first in 0..contents.windows() {
-            if first % CHECK_EVERY == 0 {
-                stop.check()?;
-            }
+            stop.check_every(first, CHECK_EVERY)?;
             firsts.push((contents.content(first), first as u32));
         }
         drop(contents);
@@ -58,9 +56,7 @@ impl TextWindows {
         let mut wanted = firsts.iter().map(|&(_, first)| first).peekable();
         self.pairs = HashBits::new(self.tokens.len())?;
         for n in 0..self.tokens.len() {
-            if n % CHECK_EVERY == 0 {
-                stop.check()?;
-            }
+            stop.check_every(n, CHECK_EVERY)?;
             let hash = rolling.roll(&self.tokens[..=n]);
             if let Some(first) = wanted.next_if(|&first| first as usize + self.length == n + 1) {
                 self.firsts.push((hash, first));

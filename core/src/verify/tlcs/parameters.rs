@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::verify::lcs::{containment, resemblance};
+use crate::verify::measure::least_near;
 use crate::verify::region::BLOCKS;
 
 /// The parameters of a comparison.
@@ -122,14 +123,8 @@ impl Thresholds {
         // The result is close to these products. The exact number is found by trying.
         let of_resemblance = self.resemblance * (left + right) as f64 / 2.0;
         let of_containment = self.containment.map_or(f64::INFINITY, |least| least * most as f64);
-        let mut passes = (of_resemblance.min(of_containment).ceil() as usize).clamp(1, most + 1);
-        while passes > 1 && self.pass(passes - 1, left, right) {
-            passes -= 1;
-        }
-        while passes <= most && !self.pass(passes, left, right) {
-            passes += 1;
-        }
-        passes
+        let guess = of_resemblance.min(of_containment).ceil() as usize;
+        least_near(guess, 1..=most + 1, |shared| self.pass(shared, left, right))
     }
 }
 

@@ -61,9 +61,7 @@ unsafe fn signatures_of(class: OperatorClass, value: Datum) -> Result<Vec<u64>> 
         true => hash::hash_bytes(unsafe { std::slice::from_raw_parts(element.cast_mut_ptr::<u8>(), 16) }),
         false => hash::mix(element.value() as u64),
     };
-    let mut signatures = Vec::new();
-    memory::reserve(&mut signatures, elements.len(), DOING)?;
-    signatures.extend(elements.iter().map(signature));
+    let mut signatures = memory::collect(elements.iter().map(signature), DOING)?;
     signatures.sort_unstable();
     signatures.dedup();
     Ok(signatures)

@@ -95,9 +95,8 @@ impl Family for RunKeys {
         Box::new(move |document, stop| {
             read_tokens(document, tokenizer, &mut scratch, &mut tokens, stop)?;
             choice.select(&tokens, stop, &mut anchors)?;
-            signatures.clear();
-            memory::reserve(&mut signatures, anchors.len(), DOING)?;
-            signatures.extend(anchors.iter().map(|anchor| rule.signature(&tokens, anchor)));
+            let signed = anchors.iter().map(|anchor| rule.signature(&tokens, anchor));
+            memory::refill(&mut signatures, signed, DOING)?;
             signatures.sort_unstable();
             signatures.dedup();
             StoredValue::with_numbers(0, &signatures, DOING)
@@ -127,9 +126,8 @@ impl Family for RunKeys {
         if anchors.windows < anchors.shared {
             return Ok(Probe::Nothing);
         }
-        let mut hashes = Vec::new();
-        memory::reserve(&mut hashes, anchors.signatures.len(), DOING)?;
-        hashes.extend(anchors.signatures.iter().map(|&signature| of_anchor(signature)));
+        let hashes = anchors.signatures.iter().map(|&signature| of_anchor(signature));
+        let mut hashes = memory::collect(hashes, DOING)?;
         hashes.sort_unstable();
         hashes.dedup();
         Ok(Probe::Runs { hashes, anchors })

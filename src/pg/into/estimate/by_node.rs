@@ -99,7 +99,7 @@ pub(crate) fn by_node(call: FunctionCall, given: Named<'_>, wanted: Option<u64>)
     let home = TablePlace::with_relation(arguments.join.docs, "")?;
     let asked = JoinArguments::new(&arguments, &extension, caller, &home)?;
     // As a call does first, and before postgres_fdw waits for a server that says nothing.
-    if let Some(in_parts) = asked.in_parts.as_ref().map(|of| &of.logged) {
+    if let Some(in_parts) = asked.logged() {
         let requests = Requests::default();
         let servers = || in_parts.servers.iter().try_for_each(|of| requests.check_version(of, &extension));
         as_user(caller, servers)?;
@@ -130,7 +130,7 @@ pub(crate) fn by_node(call: FunctionCall, given: Named<'_>, wanted: Option<u64>)
 /// Counts the documents if they are on servers: each of these counts its own, if the caller may
 /// read the partitions.
 fn count_on_servers(asked: &JoinArguments, caller: Oid) -> Result<Option<u64>> {
-    let is_far = asked.in_parts.as_ref().is_some_and(|of| !of.logged.servers.is_empty());
+    let is_far = asked.logged().is_some_and(|of| !of.servers.is_empty());
     let sql = match is_far {
         true => as_user(caller, || statements::counts(asked.docs).text())?,
         false => None,

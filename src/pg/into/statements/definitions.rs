@@ -7,8 +7,6 @@ use crate::into::step::WorkingTable;
 use crate::pg::into::nodes::Nodes;
 use crate::pg::procedure::definition::{Column, Type, store_as_they_are};
 use crate::pg::procedure::statement::Statement;
-use crate::pg::procedure::statement::on;
-use crate::pg::procedure::table::Table;
 use crate::pg::request::example::literal;
 use crate::pg::server::error::Result;
 
@@ -36,7 +34,7 @@ impl Distribution {
                 | WorkingTable::Candidates
                 | WorkingTable::Halves
         );
-        match (nodes, key(table)) {
+        match (nodes, key(table, nodes)) {
             _ if matches!(table, WorkingTable::Parts | WorkingTable::Found | WorkingTable::Grouped) => {
                 Self::Home
             }
@@ -86,30 +84,13 @@ impl Display for Distribution {
 /// not to be vacuumed.
 const PLAIN: &str = "WITH (toast_tuple_target = 8160, autovacuum_enabled = false)";
 
-/// Returns the column by whose values rows are distributed, or None if all nodes need all rows.
-/// Each row is where the row is with which it is joined next.
-fn key(table: WorkingTable) -> Option<&'static str> {
+/// Returns the column by which a table is distributed, or `None` if each node has all of its rows.
+/// It is the first one, but of pairs the right one: right sets are where they are compared.
+fn key(table: WorkingTable, nodes: Nodes<'_>) -> Option<&'static str> {
     match table {
-        WorkingTable::Sets
-        | WorkingTable::Members
-        | WorkingTable::Neighbours
-        | WorkingTable::Clusters
-        | WorkingTable::Stored => Some("n"),
-        WorkingTable::Larger | WorkingTable::Edges => Some("u"),
-        WorkingTable::Routes | WorkingTable::Routed | WorkingTable::Joined => Some("part"),
-        WorkingTable::Seen
-        | WorkingTable::Changes
-        | WorkingTable::Known
-        | WorkingTable::Ids
-        | WorkingTable::Numbers => Some("id"),
-        WorkingTable::Candidates | WorkingTable::Living | WorkingTable::Named | WorkingTable::Counted => {
-            Some("l")
-        }
         WorkingTable::Halves | WorkingTable::Pairs => Some("r"),
-        WorkingTable::Slots => Some("key"),
-        WorkingTable::Samples => Some("k"),
-        WorkingTable::Vertices => Some("root"),
-        WorkingTable::Ranks | WorkingTable::Parts | WorkingTable::Found | WorkingTable::Grouped => None,
+        WorkingTable::Ranks | WorkingTable::Parts => None,
+        _ => columns(table, nodes, false).first().map(|(name, _)| *name),
     }
 }
 
@@ -241,10 +222,4 @@ pub(super) fn size_of_row(columns: &[Column]) -> String {
     let others = columns.iter().filter(|&&(_, of)| fixed(of) == 0);
     let others = others.map(|(name, _)| format!(" + pg_column_size(t.{name})"));
     format!("{sum}{}", others.collect::<String>())
-}
-
-/// Returns the number of bytes of the rows that were moved into a table.
-pub(super) fn moved(table: &Table, columns: &[Column]) -> Statement {
-    let bytes = size_of_row(columns);
-    on([table], format!("SELECT COALESCE(sum({bytes}), 0)::int8 FROM {table} t"))
 }

@@ -4,8 +4,9 @@
 //! [`definitions`] says what the working tables are, and makes and drops them. The other tables'
 //! files fill them, each wherever its rows are: [`seen`] has the documents and their changes, then
 //! come [`sets`], [`members`], [`ranks`], [`routes`], [`candidates`] and [`pairs`],
-//! [`stars`] for clusters in Citus, and the [`result`]. [`join`] are the parts of these statements
-//! that describe the method. Sessions that share the work take [`parts`] of it.
+//! [`stars`] for clusters in Citus, and the [`result`]. [`named`] opens the tables that they name.
+//! [`join`] are the parts of these statements that describe the method. Sessions that share the
+//! work take [`parts`] of it.
 //!
 //! [`catalog`] asks the server's catalog, and [`citus`] says how Citus distributes the documents,
 //! and distributes tables like them. [`log`] is the log next to the result, [`servers`] has
@@ -21,6 +22,7 @@ pub(super) mod estimate;
 pub(super) mod join;
 pub(super) mod log;
 pub(super) mod members;
+mod named;
 pub(super) mod pairs;
 pub(super) mod parts;
 pub(super) mod ranks;

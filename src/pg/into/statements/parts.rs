@@ -16,7 +16,7 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Oid};
 
-use super::candidates::{note_moved, parts_of};
+use super::candidates::note_moved;
 use super::log::{LogTable, LoggedArguments};
 use crate::into::state::{Claim, Count};
 use crate::into::step::{LoggedStage, WorkingTable};
@@ -31,7 +31,6 @@ use crate::pg::query::Query;
 use crate::pg::query::as_user::as_user;
 use crate::pg::server::activity;
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::notices::notice;
 
 /// The number of parts in which the members are found. Each part reads all digests, so that more
 /// parts cost a session that is alone more than they save others.
@@ -215,13 +214,13 @@ pub(crate) fn note(work: &CallWork) -> Result<()> {
             note_part(&noted, [step, part, rows])?;
         }
     }
-    let (name, table) = (work.call.arguments.name(), table.name());
+    let table = table.name();
     if work.state.call.shared {
         let part = work.claimed.part() + 1;
-        notice(format!("{name}: step {step}, {table}: part {part} of {all}, {rows} rows"));
+        work.call.tell(format_args!("step {step}, {table}: part {part} of {all}, {rows} rows"));
     } else if parts.len() < *all {
         let done = done + parts.len();
-        notice(format!("{name}: step {step}, {table}: {done} of {all} parts, {rows} rows"));
+        work.call.tell(format_args!("step {step}, {table}: {done} of {all} parts, {rows} rows"));
     }
     Ok(())
 }
@@ -293,8 +292,7 @@ pub(crate) fn take_group(work: &mut CallWork) -> Result<()> {
     let mut left: Vec<i64> = all.iter().copied().filter(|part| !done.contains(part)).collect();
     if left.is_empty() {
         if spread.nodes.citus().is_some() {
-            let [candidates] = work.open([TABLE])?;
-            note_moved(work, &candidates, rows)?;
+            note_moved(work, rows)?;
         }
         work.state.filled = Some(rows);
         work.state.claim = Some(Claim::Done(rows));
@@ -313,8 +311,11 @@ pub(crate) fn take_group(work: &mut CallWork) -> Result<()> {
 /// Returns the numbers of all parts.
 fn all(work: &CallWork) -> Result<Vec<i64>> {
     let Nodes::Citus(_) = work.nodes()? else { return Ok((0..work.in_parts()?.logged.parts).collect()) };
-    let [routes] = work.open([WorkingTable::Routes])?;
-    Ok(numbers(&parts_of(&routes).text()?.unwrap_or_default()))
+    let routes = WorkingTable::Routes;
+    let parts = work.statement(&format!(
+        "SELECT COALESCE(array_agg(p.part ORDER BY p.part), '{{}}'::int4[])::text FROM (SELECT p.part FROM {routes} p GROUP BY p.part) p"
+    ))?;
+    Ok(numbers(&parts.text()?.unwrap_or_default()))
 }
 
 /// Returns the number of parts of a group: as many as the caller wants, or as have about so many

@@ -3,7 +3,8 @@
 
 use super::join::JoinStatements;
 use super::members;
-use crate::into::step::WorkingTable;
+use super::stars::counts;
+use crate::into::step::WorkingTable::{self, Counted, Known, Members, Named, Pairs};
 use crate::pg::into::work::CallWork;
 use crate::pg::procedure::statement::Statement;
 use crate::pg::procedure::statement::on;
@@ -12,27 +13,27 @@ use crate::pg::query::as_user::set;
 use crate::pg::request::example::literal;
 use crate::pg::server::error::Result;
 
-/// Opens the table that has the documents, by the numbers of their sets, and the pairs of numbers.
-/// What is brought up to date has all documents in the table of known ones.
-fn sources(work: &CallWork) -> Result<[Table; 2]> {
+/// Returns the table that has the documents, by the numbers of their sets. What is brought up to
+/// date has all documents in the table of known ones.
+fn documents(work: &CallWork) -> Result<WorkingTable> {
     let by_numbers = work.is_update() && work.nodes()?.citus().is_none();
-    work.open([if by_numbers { WorkingTable::Known } else { WorkingTable::Members }, WorkingTable::Pairs])
+    Ok(if by_numbers { Known } else { Members })
 }
 
 /// Returns a query for all pairs, with the lesser id first. Documents with equal sets have
 /// similarity 1; the greater number of two of them is not that of the document that represents
 /// them, so that few documents are joined with all others. If passages are found, each document is
 /// a record, and the one with the lesser number has the lesser id.
-fn all(join: &JoinStatements, members: &Table, pairs: &Table) -> String {
+fn all(join: &JoinStatements, members: WorkingTable) -> String {
     if join.passages {
         let (found, rows) = join.found("p.similarity");
         return format!(
-            "SELECT a.id AS left_id, b.id AS right_id, {found} FROM {pairs} p JOIN {members} a ON a.r = p.l JOIN {members} b ON b.r = p.r{rows}"
+            "SELECT a.id AS left_id, b.id AS right_id, {found} FROM {Pairs} p JOIN {members} a ON a.r = p.l JOIN {members} b ON b.r = p.r{rows}"
         );
     }
     format!(
         "WITH m AS MATERIALIZED (SELECT m.n, m.r, m.id FROM {members} m) \
-         SELECT LEAST(a.id, b.id) AS left_id, GREATEST(a.id, b.id) AS right_id, p.similarity FROM {pairs} p JOIN m a ON a.r = p.l JOIN m b ON b.r = p.r \
+         SELECT LEAST(a.id, b.id) AS left_id, GREATEST(a.id, b.id) AS right_id, p.similarity FROM {Pairs} p JOIN m a ON a.r = p.l JOIN m b ON b.r = p.r \
          UNION ALL SELECT LEAST(a.id, b.id), GREATEST(a.id, b.id), 1::float8 FROM m a JOIN m b ON b.r = a.r WHERE b.n <> b.r AND a.n < b.n"
     )
 }
@@ -41,64 +42,53 @@ fn all(join: &JoinStatements, members: &Table, pairs: &Table) -> String {
 pub(crate) fn count_pairs(work: &mut CallWork) -> Result<()> {
     work.nodes()?.reach(None);
     set(c"enable_nestloop", c"off");
-    let [members, pairs] = sources(work)?;
     let join = work.join()?;
-    if work.nodes()?.citus().is_some() {
-        work.state.total = Some(count_in_citus(work, join.passages, &members, &pairs)?);
-        return Ok(());
-    }
-    let most = work.state.call.max_pairs.unwrap_or(i64::MAX).saturating_add(1);
-    let all = all(&join, &members, &pairs);
-    let sql = format!("SELECT count(*) FROM (SELECT FROM ({all}) p LIMIT {most}) p");
-    work.state.total = on([&members, &pairs], sql).number()?.or(Some(0));
+    work.state.total = Some(if work.nodes()?.citus().is_some() {
+        count_in_citus(work, join.passages)?
+    } else {
+        let most = work.state.call.max_pairs.unwrap_or(i64::MAX).saturating_add(1);
+        let all = all(&join, documents(work)?);
+        work.number(&format!("SELECT count(*) FROM (SELECT FROM ({all}) p LIMIT {most}) p"))?
+    });
     Ok(())
 }
 
 /// Counts all pairs in Citus: first those of sets, with the number of documents that have the right
 /// set, or with the number of passages, for which each document is a record.
-fn count_in_citus(work: &CallWork, passages: bool, members: &Table, pairs: &Table) -> Result<i64> {
+fn count_in_citus(work: &CallWork, passages: bool) -> Result<i64> {
     let spread = work.spread()?;
-    let counted = spread.made(WorkingTable::Counted)?;
-    let count = if passages { "octet_length(p.similarity) / 36" } else { "b.count" };
-    let right = format!(
-        "INSERT INTO {counted} SELECT p.l, {count} FROM {pairs} p JOIN (SELECT m.n, count(*) AS count FROM {members} m GROUP BY m.n) b ON b.n = p.r"
-    );
-    on([&counted, pairs, members], right).run()?;
-    let both = format!(
+    spread.make(Counted)?;
+    let (count, counts) = (if passages { "octet_length(p.similarity) / 36" } else { "b.count" }, counts());
+    work.execute(&format!(
+        "INSERT INTO {Counted} SELECT p.l, {count} FROM {Pairs} p JOIN {counts} b ON b.n = p.r"
+    ))?;
+    let unequal = work.number(&format!(
         "SELECT LEAST(COALESCE(sum(x.count::numeric * a.count::numeric), 0), 9223372036854775807)::int8 \
-         FROM {counted} x JOIN (SELECT m.n, count(*) AS count FROM {members} m GROUP BY m.n) a ON a.n = x.l"
-    );
-    let unequal = on([&counted, members], both).number()?.unwrap_or_default();
-    spread.drop(WorkingTable::Counted)?;
-    Ok(unequal.saturating_add(members::count_equal(work, members)?))
+         FROM {Counted} x JOIN {counts} a ON a.n = x.l"
+    ))?;
+    spread.drop(Counted)?;
+    Ok(unequal.saturating_add(members::count_equal(work)?))
 }
 
 /// Fills the table of pairs, and returns the number of pairs.
 pub(crate) fn fill_pairs(work: &CallWork, result: &Table) -> Result<i64> {
     work.nodes()?.reach(None);
-    let [members, pairs] = sources(work)?;
     let join = work.join()?;
     if work.nodes()?.citus().is_some() {
-        return fill_in_citus(work, &join, result, [&members, &pairs]);
+        return fill_in_citus(work, &join, result);
     }
-    let all = all(&join, &members, &pairs);
-    on([result, &members, &pairs], format!("INSERT INTO {result} {all}")).run()
+    let all = all(&join, documents(work)?);
+    work.statement(&format!("INSERT INTO {result} {all}"))?.about([result.oid]).run()
 }
 
 /// Fills the table of pairs in Citus: the right documents of pairs are found where they are, then
 /// the left ones.
-fn fill_in_citus(
-    work: &CallWork,
-    join: &JoinStatements,
-    result: &Table,
-    [members, pairs]: [&Table; 2],
-) -> Result<i64> {
+fn fill_in_citus(work: &CallWork, join: &JoinStatements, result: &Table) -> Result<i64> {
     let spread = work.spread()?;
-    let named = spread.made(WorkingTable::Named)?;
-    let right = format!(
-        "INSERT INTO {named} SELECT p.l, b.id, p.similarity FROM {pairs} p JOIN {members} b ON b.n = p.r"
-    );
-    on([&named, pairs, members], right).run()?;
+    spread.make(Named)?;
+    work.execute(&format!(
+        "INSERT INTO {Named} SELECT p.l, b.id, p.similarity FROM {Pairs} p JOIN {Members} b ON b.n = p.r"
+    ))?;
     let (found, rows) = join.found("u.similarity");
     // Documents with equal texts are compared for their passages; other ones that have equal sets
     // are pairs. Both queries have the number by which they are where the rows are.
@@ -106,15 +96,15 @@ fn fill_in_citus(
         String::new()
     } else {
         format!(
-            " UNION ALL SELECT a.n, a.id, b.id, 1::float8 FROM {members} a JOIN {members} b ON b.n = a.n WHERE b.r > 1::int8 AND a.r < b.r"
+            " UNION ALL SELECT a.n, a.id, b.id, 1::float8 FROM {Members} a JOIN {Members} b ON b.n = a.n WHERE b.r > 1::int8 AND a.r < b.r"
         )
     };
     let both = format!(
         "INSERT INTO {result} SELECT LEAST(u.a, u.b), GREATEST(u.a, u.b), {found} \
-         FROM (SELECT a.n, a.id AS a, x.id AS b, x.similarity FROM {named} x JOIN {members} a ON a.n = x.l{equal}) u{rows}"
+         FROM (SELECT a.n, a.id AS a, x.id AS b, x.similarity FROM {Named} x JOIN {Members} a ON a.n = x.l{equal}) u{rows}"
     );
-    let rows = on([result, &named, members], both).run()?;
-    spread.drop(WorkingTable::Named)?;
+    let rows = work.statement(&both)?.about([result.oid]).run()?;
+    spread.drop(Named)?;
     Ok(rows)
 }
 

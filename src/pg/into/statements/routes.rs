@@ -1,10 +1,9 @@
 //! The rows of the parts in which candidates are found, with each distinct set once.
 
-use super::definitions::moved;
 use super::join::JoinStatements;
 use super::sets::delete_new;
 use super::{IS_FIRST, citus};
-use crate::into::step::WorkingTable;
+use crate::into::step::WorkingTable::{Members, Ranks, Routes, Sets};
 use crate::pg::into::nodes::Nodes;
 use crate::pg::into::statements::citus::CitusLayout;
 use crate::pg::into::statements::parts;
@@ -26,15 +25,12 @@ pub(crate) fn fill(work: &mut CallWork) -> Result<i64> {
         Nodes::Home(None) | Nodes::Fdw(_) => {}
     }
     // Sets and members are distributed alike, so that the servers join them.
-    let [to, sets, members, ranks] =
-        work.open([WorkingTable::Routes, WorkingTable::Sets, WorkingTable::Members, WorkingTable::Ranks])?;
-    delete_new(work, &to)?;
+    delete_new(work, Routes)?;
     let rows = work.join()?.rows("s.set");
-    let sql = format!(
-        "INSERT INTO {to} SELECT g.part, s.n, g.size, g.bitmap, g.prefix \
-         FROM (SELECT s.n, s.set FROM {sets} s JOIN {members} m ON m.n = s.n WHERE m.r = m.n OFFSET 0) s, {ranks} o, {rows} g"
-    );
-    on([&to, &sets, &members, &ranks], sql).run()
+    work.execute(&format!(
+        "INSERT INTO {Routes} SELECT g.part, s.n, g.size, g.bitmap, g.prefix \
+         FROM (SELECT s.n, s.set FROM {Sets} s JOIN {Members} m ON m.n = s.n WHERE m.r = m.n OFFSET 0) s, {Ranks} o, {rows} g"
+    ))
 }
 
 /// Makes the rows of all parts from the sets of one part: of as many sets at a time as fit into the
@@ -45,9 +41,9 @@ fn pack(work: &mut CallWork) -> Result<i64> {
     /// The bytes of a row of a part besides the tokens, and a bit more.
     const ROW: i64 = 64;
     let (spread, part) = (work.spread()?, work.claimed.part());
-    let sets = spread.open_part(WorkingTable::Sets, part)?;
-    let members = spread.open_part(WorkingTable::Members, part)?;
-    let [to, ranks] = work.open([WorkingTable::Routes, WorkingTable::Ranks])?;
+    let sets = spread.open_part(Sets, part)?;
+    let members = spread.open_part(Members, part)?;
+    let [to, ranks] = work.open([Routes, Ranks])?;
     let packed = work.join()?.packed();
     let bytes = i64::try_from(settings::memory() / SHARE).unwrap_or(i64::MAX);
     // The last numbers of blocks of sets, each of which has about this number of bytes, or one set.
@@ -76,20 +72,18 @@ fn pack(work: &mut CallWork) -> Result<i64> {
 /// Makes the rows in Citus, where each part has a key, which determines its shard. Returns the
 /// number of rows, and of their bytes.
 fn in_citus(work: &CallWork, layout: &CitusLayout) -> Result<(i64, i64)> {
-    let spread = work.spread()?;
-    let [to, sets, ranks] = work.open([WorkingTable::Routes, spread.of_sets(), WorkingTable::Ranks])?;
-    let join = work.join()?;
+    let (sets, join) = (work.spread()?.of_sets(), work.join()?);
     let parts = count_parts(work, join.parts)?;
-    let part = match layout.keys(to.oid, parts)? {
+    let [routes] = work.open([Routes])?;
+    let part = match layout.keys(routes.oid, parts)? {
         Some(keys) => format!("({}::int4[])[g.part + 1]", literal(&keys)),
         None => "g.part".to_owned(),
     };
     let rows = JoinStatements { parts, ..join }.rows("m.set");
-    let sql = format!(
-        "INSERT INTO {to} SELECT {part}, m.n, g.size, g.bitmap, g.prefix FROM {sets} m, {ranks} o, {rows} g WHERE m.{IS_FIRST}"
-    );
-    let rows = on([&to, &sets, &ranks], sql).run()?;
-    Ok((rows, moved(&to, spread.columns(WorkingTable::Routes)).number()?.unwrap_or_default()))
+    let rows = work.execute(&format!(
+        "INSERT INTO {Routes} SELECT {part}, m.n, g.size, g.bitmap, g.prefix FROM {sets} m, {Ranks} o, {rows} g WHERE m.{IS_FIRST}"
+    ))?;
+    Ok((rows, work.bytes_in(Routes)?))
 }
 
 /// Returns the number of parts, which is `usual` if the caller wants so many or rows of parts are
@@ -99,7 +93,7 @@ fn count_parts(work: &CallWork, usual: i64) -> Result<i64> {
         return Ok(usual);
     }
     let nodes = citus::count_nodes()?;
-    Ok(few_parts(usual, nodes, work.log()?.progress.expected(WorkingTable::Sets)))
+    Ok(few_parts(usual, nodes, work.log()?.progress.expected(Sets)))
 }
 
 /// Returns the number of parts for this number of documents in Citus. Each part costs every

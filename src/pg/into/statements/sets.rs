@@ -8,13 +8,11 @@ use pgrx::pg_sys::{self, Oid};
 use super::citus;
 use super::definitions::{first_number, size_of_row};
 use crate::into::state::{CheckedIds, SetSizes};
-use crate::into::step::WorkingTable;
+use crate::into::step::WorkingTable::{self, Changes, Ids, Seen, Sets, Slots};
 use crate::pg::into::nodes::Nodes;
 use crate::pg::into::statements::citus::{CitusLayout, Sharding};
 use crate::pg::into::statements::join::DocumentColumns;
 use crate::pg::into::work::CallWork;
-use crate::pg::procedure::statement::Statement;
-use crate::pg::procedure::statement::on;
 use crate::pg::procedure::table::Table;
 use crate::pg::query::as_user::as_user;
 use crate::pg::query::names::equality;
@@ -35,11 +33,11 @@ pub(crate) fn read(work: &mut CallWork) -> Result<i64> {
     let first = work.first_new()?;
     let (sql, tables) = as_user(caller, || {
         let documents = &work.in_parts()?.documents;
-        let [sets] = work.open([WorkingTable::Sets])?;
-        delete_new(work, &sets)?;
+        let [sets] = work.open([Sets])?;
+        delete_new(work, Sets)?;
         let (mut others, mut wanted) = (Vec::new(), String::new());
         if first > 0 {
-            let ([changes], eq) = (work.open([WorkingTable::Changes])?, equality(work.call.asked.id_oid)?);
+            let ([changes], eq) = (work.open([Changes])?, equality(work.call.asked.id_oid)?);
             wanted = format!(
                 " WHERE {} {eq} ANY (SELECT c.id FROM {changes} AS c WHERE NOT c.gone)",
                 documents.id
@@ -63,7 +61,7 @@ pub(crate) fn read(work: &mut CallWork) -> Result<i64> {
         Ok((sql, others))
     })?;
     match (sql, &tables[..]) {
-        (None, [sets, changes]) => read_batches(work, sets, changes),
+        (None, [sets, ..]) => read_batches(work, sets),
         (sql, _) => {
             work.give_turn();
             query(work, &sql.unwrap_or_default(), &[], &tables)
@@ -73,12 +71,12 @@ pub(crate) fn read(work: &mut CallWork) -> Result<i64> {
 
 /// Deletes the rows that a call left which did not come to the end of a step: those of new
 /// documents on servers, which may have committed them.
-pub(super) fn delete_new(work: &CallWork, table: &Table) -> Result<()> {
+pub(super) fn delete_new(work: &CallWork, table: WorkingTable) -> Result<()> {
     if !work.is_update() || work.nodes()?.servers().is_empty() {
         return Ok(());
     }
     let first = work.first_new()?;
-    on([table], format!("DELETE FROM {table} t WHERE t.n >= {first}::int8")).run().map(|_| ())
+    work.execute(&format!("DELETE FROM {table} t WHERE t.n >= {first}::int8")).map(|_| ())
 }
 
 /// Returns the SQL expression for the number of the document that is read as number `s.i`.
@@ -123,7 +121,7 @@ fn in_part(work: &CallWork, parts: usize) -> Result<(String, String)> {
 }
 
 /// Reads changed documents from servers, for which their ids are parameters: some at a time.
-fn read_batches(work: &CallWork, sets: &Table, changes: &Table) -> Result<i64> {
+fn read_batches(work: &CallWork, sets: &Table) -> Result<i64> {
     let (caller, first) = (work.call.caller, work.first_new()?);
     let documents = &work.in_parts()?.documents;
     let of =
@@ -131,9 +129,12 @@ fn read_batches(work: &CallWork, sets: &Table, changes: &Table) -> Result<i64> {
     // SAFETY: any OID may be looked up; a type that has ids has arrays.
     let array = unsafe { pg_sys::get_array_type(work.call.asked.id_oid) };
     let mut rows = 0;
-    for batch in 0..as_user(caller, || batches(changes).number())?.unwrap_or_default() {
+    let count = format!("SELECT COALESCE(max(c.batch) + 1, 0)::int8 FROM {Changes} c");
+    for batch in 0..as_user(caller, || work.number(&count))? {
         pgrx::check_for_interrupts!();
-        let [ids] = as_user(caller, || ids_of(changes, batch).row([array]))?.unwrap_or_default();
+        let ids =
+            format!("SELECT array_agg(c.id) FROM {Changes} c WHERE c.batch = {batch}::int8 AND NOT c.gone");
+        let [ids] = as_user(caller, || work.statement(&ids)?.row([array]))?.unwrap_or_default();
         let Some(ids) = ids else { continue };
         let sql = insert(sets, documents, &numbered(first + rows), &of);
         rows += query(work, &sql, &[(array, Some(ids))], std::slice::from_ref(sets))?;
@@ -141,25 +142,12 @@ fn read_batches(work: &CallWork, sets: &Table, changes: &Table) -> Result<i64> {
     Ok(rows)
 }
 
-/// Returns the ids of a batch as an array.
-fn ids_of(changes: &Table, batch: i64) -> Statement {
-    on(
-        [changes],
-        format!("SELECT array_agg(c.id) FROM {changes} c WHERE c.batch = {batch}::int8 AND NOT c.gone"),
-    )
-}
-
-/// Counts the batches.
-fn batches(changes: &Table) -> Statement {
-    on([changes], format!("SELECT COALESCE(max(c.batch) + 1, 0)::int8 FROM {changes} c"))
-}
-
 /// Opens the table that says which shard reads which documents, if all nodes have them.
 fn slots(work: &CallWork, layout: &CitusLayout) -> Result<Option<Table>> {
     if layout.how != Sharding::Reference {
         return Ok(None);
     }
-    work.open([WorkingTable::Slots]).map(|[slots]| Some(slots))
+    work.open([Slots]).map(|[slots]| Some(slots))
 }
 
 /// Makes that table, with the keys of the shards, after the table of sets was made.
@@ -167,16 +155,12 @@ pub(crate) fn make_slots(work: &CallWork, layout: &CitusLayout) -> Result<()> {
     if layout.how != Sharding::Reference {
         return Ok(());
     }
-    let slots = work.spread()?.made(WorkingTable::Slots)?;
+    let slots = work.spread()?.made(Slots)?;
     let keys = literal(&layout.keys(slots.oid, layout.shards)?.unwrap_or_else(|| "{0}".to_owned()));
-    on(
-        [&slots],
-        format!(
-            "INSERT INTO {slots} SELECT k.key, k.nth - 1 FROM unnest({keys}::int8[]) WITH ORDINALITY k(key, nth)"
-        ),
-    )
-    .run()
-    .map(|_| ())
+    let sql = format!(
+        "INSERT INTO {Slots} SELECT k.key, k.nth - 1 FROM unnest({keys}::int8[]) WITH ORDINALITY k(key, nth)"
+    );
+    work.execute(&sql).map(|_| ())
 }
 
 /// Inserts the sets of the documents, which are cut into tokens where they are stored. If all nodes
@@ -244,12 +228,9 @@ pub(crate) fn check_ids(work: &mut CallWork) -> Result<()> {
         Nodes::Citus(_) if !update => return check_in_citus(work),
         Nodes::Home(Some(_)) if work.in_parts()?.has_key => (0, None),
         _ => {
-            let (table, rows) =
-                if update { (WorkingTable::Seen, "sum(s.rows)") } else { (WorkingTable::Sets, "count(*)") };
-            let [read] = work.open([table])?;
-            let nulls = format!("SELECT count(*) FROM {read} s WHERE s.id IS NULL");
-            match on([&read], nulls).number()?.unwrap_or_default() {
-                0 => (0, double_id(&read, rows).text()?),
+            let (read, rows) = if update { (Seen, "sum(s.rows)") } else { (Sets, "count(*)") };
+            match work.number(&format!("SELECT count(*) FROM {read} s WHERE s.id IS NULL"))? {
+                0 => (0, double_id(work, read, rows)?),
                 nulls => (nulls, None),
             }
         }
@@ -264,8 +245,9 @@ pub(crate) fn check_ids(work: &mut CallWork) -> Result<()> {
 }
 
 /// Returns, as text, an id that two documents have, or no row if there is no such id.
-fn double_id(table: &Table, rows: &str) -> Statement {
-    on([table], format!("SELECT s.id::text FROM {table} s GROUP BY s.id HAVING {rows} > 1::int8 LIMIT 1"))
+fn double_id(work: &CallWork, table: WorkingTable, rows: &str) -> Result<Option<String>> {
+    let sql = format!("SELECT s.id::text FROM {table} s GROUP BY s.id HAVING {rows} > 1::int8 LIMIT 1");
+    work.statement(&sql)?.text()
 }
 
 /// Checks the ids in Citus, where all that is to be known of the sets is asked for in one pass: the
@@ -274,17 +256,16 @@ fn double_id(table: &Table, rows: &str) -> Statement {
 /// another hash, whose 64 bits are as unlikely to be equal by chance as those of the numbers.
 fn check_in_citus(work: &mut CallWork) -> Result<()> {
     let spread = work.spread()?;
-    spread.drop(WorkingTable::Slots)?;
-    let [sets] = work.open([WorkingTable::Sets])?;
-    let moved = size_of_row(spread.columns(WorkingTable::Sets));
+    spread.drop(Slots)?;
+    let moved = size_of_row(spread.columns(Sets));
     let digest = "(hash_array_extended(ARRAY[t.digest], 1::int8)) FILTER (WHERE t.digest IS NOT NULL)";
     let sql = format!(
         "SELECT COALESCE(sum(s.nulls), 0)::int8, COALESCE(sum(s.moved), 0)::int8, COALESCE(sum(s.bytes), 0)::int8, \
              COALESCE(max(s.largest), 0)::int8, count(*) FILTER (WHERE s.least <> s.greatest) \
          FROM (SELECT count(*) FILTER (WHERE t.id IS NULL) AS nulls, sum({moved}) AS moved, sum(t.bytes) AS bytes, \
-             max(t.bytes) AS largest, bit_and{digest} AS least, bit_or{digest} AS greatest FROM {sets} t GROUP BY t.n) s"
+             max(t.bytes) AS largest, bit_and{digest} AS least, bit_or{digest} AS greatest FROM {Sets} t GROUP BY t.n) s"
     );
-    let [nulls, moved, bytes, largest, collisions] = on([&sets], sql).numbers()?;
+    let [nulls, moved, bytes, largest, collisions] = work.statement(&sql)?.numbers()?;
     if nulls > 0 {
         work.state.ids = Some(CheckedIds::Null);
         return Ok(());
@@ -296,13 +277,13 @@ fn check_in_citus(work: &mut CallWork) -> Result<()> {
     let double = if is_unique {
         None
     } else if citus::is_hashable(work.call.asked.id_oid)? {
-        let ids = spread.made(WorkingTable::Ids)?;
-        on([&ids, &sets], format!("INSERT INTO {ids} SELECT s.id FROM {sets} s")).run()?;
-        let double = double_id(&ids, "count(*)").text()?;
-        spread.drop(WorkingTable::Ids)?;
+        spread.make(Ids)?;
+        work.execute(&format!("INSERT INTO {Ids} SELECT s.id FROM {Sets} s"))?;
+        let double = double_id(work, Ids, "count(*)")?;
+        spread.drop(Ids)?;
         double
     } else {
-        double_id(&sets, "count(*)").text()?
+        double_id(work, Sets, "count(*)")?
     };
     work.moved = moved;
     work.state.sizes = Some(SetSizes { bytes, largest });
@@ -319,15 +300,15 @@ pub(crate) fn measure(work: &mut CallWork) -> Result<()> {
         work.state.sizes = Some(SetSizes::default());
         return Ok(());
     }
-    let ([sets], spread) = (work.open([WorkingTable::Sets])?, work.spread()?);
+    let spread = work.spread()?;
     let new = if spread.nodes.citus().is_some() {
         String::new()
     } else {
         format!(" WHERE s.n >= {}::int8", work.first_new()?)
     };
     let sql =
-        format!("SELECT COALESCE(sum(s.bytes), 0)::int8, COALESCE(max(s.bytes), 0)::int8 FROM {sets} s{new}");
-    let [bytes, largest] = on([&sets], sql).numbers()?;
+        format!("SELECT COALESCE(sum(s.bytes), 0)::int8, COALESCE(max(s.bytes), 0)::int8 FROM {Sets} s{new}");
+    let [bytes, largest] = work.statement(&sql)?.numbers()?;
     // What is kept may have larger ones.
     let sizes = SetSizes { bytes, largest: largest.max(work.log()?.kept.largest) };
     spread.fetch_sets(sizes.rows_a_fetch(work.state.filled.unwrap_or_default()))?;

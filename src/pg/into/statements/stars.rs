@@ -7,11 +7,12 @@
 //! The result of a round may contain edges more than once. The edges are made distinct when they
 //! are read, because all copies of an edge are in the same place.
 
-use super::definitions::moved;
-use crate::into::step::{LoggedStage, WorkingTable};
+use crate::into::step::LoggedStage;
+use crate::into::step::WorkingTable::{
+    self, Clusters, Edges, Larger, Living, Members, Neighbours, Pairs, Vertices,
+};
 use crate::pg::functions::clusters::near_duplicate_clusters::Chains;
 use crate::pg::into::work::CallWork;
-use crate::pg::procedure::statement::on;
 use crate::pg::procedure::table::Table;
 use crate::pg::server::error::Result;
 use neardup_core::clusters::LARGEST_COUNTED;
@@ -20,21 +21,19 @@ use neardup_core::clusters::LARGEST_COUNTED;
 const TWO_NUMBERS: i64 = 16;
 
 /// Returns the SQL expression for the distinct edges.
-fn once(edges: &Table) -> String {
+fn once(edges: WorkingTable) -> String {
     format!("(SELECT DISTINCT e.u, e.v FROM {edges} e) e")
 }
 
 /// Large star: connects each greater neighbour of a number with the least of the number and its
 /// neighbours. The log counts the edges that are made from these rows, not these rows themselves.
 pub(crate) fn fill_larger(work: &mut CallWork) -> Result<()> {
-    let larger = work.on([WorkingTable::Larger, WorkingTable::Edges], |[larger, edges]| {
-        let once = once(edges);
-        format!(
-            "INSERT INTO {larger} SELECT x.v, x.least FROM \
-                 (SELECT e.u, e.v, LEAST(e.u, min(e.v) OVER (PARTITION BY e.u)) AS least FROM {once}) x WHERE x.v > x.u"
-        )
-    })?;
-    work.moved += larger.run()?.saturating_mul(TWO_NUMBERS);
+    let once = once(Edges);
+    let rows = work.execute(&format!(
+        "INSERT INTO {Larger} SELECT x.v, x.least FROM \
+             (SELECT e.u, e.v, LEAST(e.u, min(e.v) OVER (PARTITION BY e.u)) AS least FROM {once}) x WHERE x.v > x.u"
+    ))?;
+    work.moved += rows.saturating_mul(TWO_NUMBERS);
     Ok(())
 }
 
@@ -46,12 +45,9 @@ pub(crate) fn fill_edges(work: &mut CallWork) -> Result<i64> {
     } else if work.is_update() {
         between_living(work)?
     } else {
-        work.on([WorkingTable::Edges, WorkingTable::Pairs], |[edges, pairs]| {
-            format!(
-                "INSERT INTO {edges} SELECT e.u, e.v FROM {pairs} p, LATERAL (VALUES (p.l, p.r), (p.r, p.l)) e(u, v)"
-            )
-        })?
-        .run()?
+        work.execute(&format!(
+            "INSERT INTO {Edges} SELECT e.u, e.v FROM {Pairs} p, LATERAL (VALUES (p.l, p.r), (p.r, p.l)) e(u, v)"
+        ))?
     };
     work.moved += rows.saturating_mul(TWO_NUMBERS);
     Ok(rows)
@@ -60,68 +56,53 @@ pub(crate) fn fill_edges(work: &mut CallWork) -> Result<i64> {
 /// Small star: connects a number and its lesser neighbours with the least of these, in both
 /// directions. The table of larger ends has rows only for lesser neighbours.
 fn smaller(work: &CallWork) -> Result<i64> {
-    work.on([WorkingTable::Edges, WorkingTable::Larger], |[edges, larger]| {
-        let once = once(larger);
-        format!(
-            "INSERT INTO {edges} SELECT y.u, y.v FROM \
-                 (SELECT e.u, e.v, min(e.v) OVER (PARTITION BY e.u) AS least FROM {once}) x, \
-                 LATERAL (SELECT CASE WHEN x.v = x.least THEN x.u ELSE x.v END AS far OFFSET 0) f, \
-                 LATERAL (VALUES (f.far, x.least), (x.least, f.far)) y(u, v)"
-        )
-    })?
-    .run()
+    let once = once(Larger);
+    work.execute(&format!(
+        "INSERT INTO {Edges} SELECT y.u, y.v FROM \
+             (SELECT e.u, e.v, min(e.v) OVER (PARTITION BY e.u) AS least FROM {once}) x, \
+             LATERAL (SELECT CASE WHEN x.v = x.least THEN x.u ELSE x.v END AS far OFFSET 0) f, \
+             LATERAL (VALUES (f.far, x.least), (x.least, f.far)) y(u, v)"
+    ))
 }
 
 /// Inserts the edges between sets that documents have: stored pairs may be of other sets.
 fn between_living(work: &CallWork) -> Result<i64> {
     let spread = work.spread()?;
-    spread.make(WorkingTable::Living)?;
-    work.on([WorkingTable::Living, WorkingTable::Pairs, WorkingTable::Members], |[living, pairs, members]| {
-        format!(
-            "INSERT INTO {living} SELECT p.l, p.r FROM {pairs} p JOIN {members} m ON m.n = p.r WHERE m.r = 1::int8"
-        )
-    })?
-    .run()?;
-    let rows = work
-        .on([WorkingTable::Edges, WorkingTable::Living, WorkingTable::Members], |[edges, living, members]| {
-            format!(
-                "INSERT INTO {edges} SELECT e.u, e.v FROM {living} p JOIN {members} m ON m.n = p.l, LATERAL (VALUES (p.l, p.r), (p.r, p.l)) e(u, v) WHERE m.r = 1::int8"
-            )
-        })?
-        .run()?;
-    spread.drop(WorkingTable::Living)?;
+    spread.make(Living)?;
+    work.execute(&format!(
+        "INSERT INTO {Living} SELECT p.l, p.r FROM {Pairs} p JOIN {Members} m ON m.n = p.r WHERE m.r = 1::int8"
+    ))?;
+    let rows = work.execute(&format!(
+        "INSERT INTO {Edges} SELECT e.u, e.v FROM {Living} p JOIN {Members} m ON m.n = p.l, LATERAL (VALUES (p.l, p.r), (p.r, p.l)) e(u, v) WHERE m.r = 1::int8"
+    ))?;
+    spread.drop(Living)?;
     Ok(rows)
 }
 
 /// Counts the numbers that have a lesser neighbour and another neighbour. There are no such numbers
 /// if all edges lead to the least number of a cluster.
 pub(crate) fn count_unsettled(work: &mut CallWork) -> Result<()> {
-    let unsettled = work.on([WorkingTable::Edges], |[edges]| {
-        format!(
-            "SELECT count(*) FROM (SELECT e.u FROM {edges} e GROUP BY e.u HAVING min(e.v) < e.u AND min(e.v) <> max(e.v)) e"
-        )
-    })?;
-    work.state.unsettled = unsettled.number()?.or(Some(0));
+    work.state.unsettled = Some(work.number(&format!(
+        "SELECT count(*) FROM (SELECT e.u FROM {Edges} e GROUP BY e.u HAVING min(e.v) < e.u AND min(e.v) <> max(e.v)) e"
+    ))?);
     Ok(())
 }
 
 /// Returns the SQL expression for the number of documents that have each set.
-fn counts(members: &Table) -> String {
-    format!("(SELECT m.n, count(*) AS count FROM {members} m GROUP BY m.n)")
+pub(super) fn counts() -> String {
+    format!("(SELECT m.n, count(*) AS count FROM {Members} m GROUP BY m.n)")
 }
 
 /// Inserts the right neighbours of sets, and the left ones, which follow from these.
 pub(crate) fn fill_neighbours(work: &mut CallWork) -> Result<i64> {
-    let [to, pairs, members] =
-        work.open([WorkingTable::Neighbours, WorkingTable::Pairs, WorkingTable::Members])?;
-    let counts = counts(&members);
+    let counts = counts();
     let right = format!(
-        "INSERT INTO {to} SELECT p.l, p.r, p.similarity, c.count FROM {pairs} p JOIN {counts} c ON c.n = p.r"
+        "INSERT INTO {Neighbours} SELECT p.l, p.r, p.similarity, c.count FROM {Pairs} p JOIN {counts} c ON c.n = p.r"
     );
     let left = format!(
-        "INSERT INTO {to} SELECT k.other, k.n, k.similarity, c.count FROM {to} k JOIN {counts} c ON c.n = k.n"
+        "INSERT INTO {Neighbours} SELECT k.other, k.n, k.similarity, c.count FROM {Neighbours} k JOIN {counts} c ON c.n = k.n"
     );
-    let rows = on([&to, &pairs, &members], right).run()? + on([&to, &members], left).run()?;
+    let rows = work.execute(&right)? + work.execute(&left)?;
     work.moved += rows.saturating_mul(2 * TWO_NUMBERS);
     Ok(rows)
 }
@@ -130,56 +111,50 @@ pub(crate) fn fill_neighbours(work: &mut CallWork) -> Result<i64> {
 /// documents in the cluster, and the set of the representative. Warns of clusters that are chains.
 pub(crate) fn fill_clusters(work: &mut CallWork) -> Result<i64> {
     let spread = work.spread()?;
-    let [to] = work.open([WorkingTable::Clusters])?;
-    let vertices = spread.made(WorkingTable::Vertices)?;
-    fill_vertices(work, &vertices)?;
-    chains(&vertices)?.warn();
-    let sql = format!(
-        "INSERT INTO {to} SELECT v.n, first_value(v.id) OVER (PARTITION BY v.root ORDER BY v.id), v.size, \
+    spread.make(Vertices)?;
+    fill_vertices(work)?;
+    chains(work)?.warn();
+    let rows = work.execute(&format!(
+        "INSERT INTO {Clusters} SELECT v.n, first_value(v.id) OVER (PARTITION BY v.root ORDER BY v.id), v.size, \
              first_value(v.n) OVER (PARTITION BY v.root ORDER BY CASE WHEN v.size <= {LARGEST_COUNTED}::int8 THEN v.pairs END DESC NULLS LAST, \
                  CASE WHEN v.size <= {LARGEST_COUNTED}::int8 THEN v.weight END DESC NULLS LAST, v.id) \
-         FROM (SELECT v.*, (sum(v.count) OVER (PARTITION BY v.root))::int8 AS size FROM {vertices} v) v"
-    );
-    let rows = on([&to, &vertices], sql).run()?;
-    let of_vertices = moved(&vertices, spread.columns(WorkingTable::Vertices)).number()?.unwrap_or_default();
-    let of_clusters = moved(&to, spread.columns(WorkingTable::Clusters)).number()?.unwrap_or_default();
-    spread.drop(WorkingTable::Vertices)?;
-    work.moved += of_vertices + of_clusters;
+         FROM (SELECT v.*, (sum(v.count) OVER (PARTITION BY v.root))::int8 AS size FROM {Vertices} v) v"
+    ))?;
+    let moved = work.bytes_in(Vertices)? + work.bytes_in(Clusters)?;
+    spread.drop(Vertices)?;
+    work.moved += moved;
     Ok(rows)
 }
 
 /// Inserts, for each set in a cluster, its first document and the values that decide which set has
 /// the representative: the number of pairs of its documents, and the sum of their similarities, in
 /// the units of [`Degrees`](neardup_core::clusters::leaders::Degrees).
-fn fill_vertices(work: &CallWork, vertices: &Table) -> Result<()> {
+fn fill_vertices(work: &CallWork) -> Result<i64> {
     const UNIT: &str = "2147483648";
-    let [members, neighbours, edges] =
-        work.open([WorkingTable::Members, WorkingTable::Neighbours, WorkingTable::Edges])?;
-    let counts = counts(&members);
-    let sql = format!(
-        "INSERT INTO {vertices} SELECT COALESCE(e.least, m.n), m.n, m.id, c.count, c.count - 1::int8 + COALESCE(k.pairs, 0::int8), \
+    let counts = counts();
+    work.execute(&format!(
+        "INSERT INTO {Vertices} SELECT COALESCE(e.least, m.n), m.n, m.id, c.count, c.count - 1::int8 + COALESCE(k.pairs, 0::int8), \
              (c.count - 1::int8)::numeric * {UNIT}::numeric + COALESCE(k.weight, 0::numeric) \
-         FROM {members} m JOIN {counts} c ON c.n = m.n \
+         FROM {Members} m JOIN {counts} c ON c.n = m.n \
              LEFT JOIN (SELECT k.n, sum(k.count)::int8 AS pairs, sum(k.count::numeric * floor(k.similarity * {UNIT}::float8)::int8::numeric) AS weight \
-                 FROM {neighbours} k GROUP BY k.n) k ON k.n = m.n \
-             LEFT JOIN (SELECT e.u, LEAST(e.u, min(e.v)) AS least FROM {edges} e GROUP BY e.u) e ON e.u = m.n \
+                 FROM {Neighbours} k GROUP BY k.n) k ON k.n = m.n \
+             LEFT JOIN (SELECT e.u, LEAST(e.u, min(e.v)) AS least FROM {Edges} e GROUP BY e.u) e ON e.u = m.n \
          WHERE m.r = 1::int8 AND (c.count > 1::int8 OR k.n IS NOT NULL)"
-    );
-    on([vertices, &members, &neighbours, &edges], sql).run().map(|_| ())
+    ))
 }
 
 /// Counts the clusters, and the large clusters in which most documents form no pair with the
 /// representative. Also returns the size of the largest of these large clusters.
-fn chains(vertices: &Table) -> Result<Chains> {
+fn chains(work: &CallWork) -> Result<Chains> {
     const LARGE: usize = Chains::LARGE;
     // The representative is the set with the most pairs, or in a very large cluster the first one.
     let sql = format!(
         "SELECT count(*), count(*) FILTER (WHERE c.chain), COALESCE(max(c.size) FILTER (WHERE c.chain), 0::int8) \
          FROM (SELECT v.root, sum(v.count)::int8 AS size, \
                  sum(v.count) >= {LARGE}::numeric AND sum(v.count) - 1::numeric - (CASE WHEN sum(v.count) > {LARGEST_COUNTED}::numeric THEN (array_agg(v.pairs ORDER BY v.id))[1] ELSE max(v.pairs) END)::numeric > div(sum(v.count), 2::numeric) AS chain \
-             FROM {vertices} v GROUP BY v.root) c"
+             FROM {Vertices} v GROUP BY v.root) c"
     );
-    let [clusters, chains, largest] = on([vertices], sql).numbers()?.map(|number| number as usize);
+    let [clusters, chains, largest] = work.statement(&sql)?.numbers()?.map(|number| number as usize);
     Ok(Chains { clusters, chains, largest })
 }
 
@@ -187,12 +162,10 @@ fn chains(vertices: &Table) -> Result<Chains> {
 /// representative.
 pub(crate) fn fill_result(work: &CallWork, result: &Table) -> Result<i64> {
     work.nodes()?.reach(None);
-    let [clusters, members, neighbours] =
-        work.open([WorkingTable::Clusters, WorkingTable::Members, WorkingTable::Neighbours])?;
     let sql = format!(
         "INSERT INTO {result} SELECT c.id, m.id, m.n = c.representative AND m.r = 1::int8, c.size, \
              CASE WHEN m.n = c.representative THEN 1::float8 ELSE k.similarity END \
-         FROM {clusters} c JOIN {members} m ON m.n = c.n LEFT JOIN {neighbours} k ON k.n = c.n AND k.other = c.representative"
+         FROM {Clusters} c JOIN {Members} m ON m.n = c.n LEFT JOIN {Neighbours} k ON k.n = c.n AND k.other = c.representative"
     );
-    on([result, &clusters, &members, &neighbours], sql).run()
+    work.statement(&sql)?.about([result.oid]).run()
 }

@@ -66,7 +66,7 @@ pub(crate) fn fill(work: &mut CallWork, table: WorkingTable) -> Result<()> {
         WorkingTable::Clusters => stars::fill_clusters(work)?,
         // Documents are read like in any query of the caller, and what is stored is stored with the
         // new rows.
-        _ => return Err(not_here(table)),
+        _ => return Err(not_here(&table.name())),
     });
     Ok(())
 }

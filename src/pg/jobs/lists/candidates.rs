@@ -28,14 +28,10 @@ impl<'a> ChangedRowIds<'a> {
         let mut hashes = Vec::new();
         memory::reserve(&mut hashes, ids.len(), DOING)?;
         for row in 0..ids.len() as u32 {
-            if row.is_multiple_of(LOOK_EVERY) {
-                executor.check_interrupts()?;
-            }
+            executor::breathe(executor, row, LOOK_EVERY)?;
             hashes.push((hash::hash_bytes(ids.show(row).as_bytes()), row));
         }
-        executor::one(executor, &mut hashes, |hashes, stop| {
-            executor::sort_unstable_by(hashes, stop, &Ord::cmp)
-        })?;
+        executor::sort(executor, &mut hashes, Ord::cmp)?;
         Ok(Self { ids, hashes })
     }
 
@@ -77,13 +73,9 @@ impl<'a> CandidateIds<'a> {
     pub(crate) fn finish(self, executor: &dyn Executor) -> Result<(RowIds, SegmentPartners)> {
         let Self { ids, partners, changed } = self;
         let id = |n: u32| ids.get(n as usize);
-        let mut order = Vec::new();
-        memory::reserve(&mut order, ids.len(), DOING)?;
-        order.extend(0..ids.len() as u32);
+        let mut order = memory::collect(0..ids.len() as u32, DOING)?;
         let key = |n: u32| (id(n).len(), id(n));
-        executor::one(executor, &mut order, |order, stop| {
-            executor::sort_unstable_by(order, stop, &|&a, &b| key(a).cmp(&key(b)))
-        })?;
+        executor::sort(executor, &mut order, |&a, &b| key(a).cmp(&key(b)))?;
         let (mut distinct, mut sorted, mut rows) = (Vec::new(), SegmentPartners::default(), Vec::new());
         for same in order.chunk_by(|&a, &b| id(a) == id(b)) {
             memory::push(&mut distinct, same[0], DOING)?;

@@ -2,13 +2,14 @@
 //! beginning, and facts about the rows, reported by steps.
 
 /// The data on which the pairs of a job depend, which determines what is updated when rows change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Upkeep {
     /// Token sets: the pairs of changed rows are looked up in lists of all rows.
     Sets,
     /// The two documents of each pair: changed rows are joined with all rows.
     Pairs,
     /// All rows: all pairs are recomputed.
+    #[default]
     Whole,
     /// All rows, and clusters are built from signatures instead of pairs.
     Signatures,
@@ -22,7 +23,7 @@ impl Upkeep {
 }
 
 /// Facts about a job from the registry, the catalog and the settings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RegisteredJob {
     /// The data on which the pairs of the job depend.
     pub upkeep: Upkeep,
@@ -85,7 +86,7 @@ pub struct BatchPairs {
 }
 
 /// All known facts. `None` means that a fact is not known yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct JobFacts {
     /// The facts known from the beginning.
     pub job: RegisteredJob,
@@ -117,20 +118,7 @@ pub struct JobFacts {
 impl JobFacts {
     /// Creates the state at the beginning of a transaction.
     pub fn new(job: RegisteredJob) -> Self {
-        Self {
-            job,
-            unnoted: None,
-            noted: None,
-            contents: None,
-            rows: None,
-            known: None,
-            removed: None,
-            present: None,
-            segment: None,
-            found: None,
-            damaged: None,
-            more: None,
-        }
+        Self { job, ..Self::default() }
     }
 
     /// Records that the tables were emptied and now have the type of the ids. Everything is

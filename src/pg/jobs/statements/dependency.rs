@@ -10,46 +10,33 @@ use crate::pg::procedure::statement::{Statement, oid, oid_array};
 use crate::pg::query::as_user::as_user;
 use crate::pg::server::error::Result;
 
-fn address(relation: Oid) -> ObjectAddress {
-    ObjectAddress { classId: pg_sys::RelationRelationId, objectId: relation, objectSubId: 0 }
-}
-
 /// Makes a table depend on the relation, so that dropping the relation drops the table without
 /// CASCADE. Adds the dependency if a restored dump lacks it; an existing one is not duplicated.
 pub(crate) fn depend(table: Oid, docs: Oid) {
-    forget(table, docs);
-    let (table, docs) = (address(table), address(docs));
-    // SAFETY: both are relations that are locked.
-    unsafe {
-        pg_sys::recordDependencyOn(
-            &raw const table,
-            &raw const docs,
-            pg_sys::DependencyType::DEPENDENCY_AUTO,
-        );
-        // Later commands in this transaction may look for the dependency.
-        pg_sys::CommandCounterIncrement();
-    }
+    record(table, docs, pg_sys::DependencyType::DEPENDENCY_AUTO);
 }
 
 /// Does the same as [`depend`] for a table that Citus distributes. If a table is dropped only
 /// because of such a dependency, Citus takes the table for a partition and does not drop its
-/// shards. So a normal dependency is added, which by itself would require CASCADE.
+/// shards. So a normal dependency is added, which by itself would require CASCADE. A table that is
+/// not one of ours and has the relation as its parent depends on the relation as before.
 pub(crate) fn depend_with_shards(table: Oid, docs: Oid) {
     depend(table, docs);
-    if !can_be_ours(table) {
-        return;
+    if can_be_ours(table) {
+        record(table, docs, pg_sys::DependencyType::DEPENDENCY_NORMAL);
     }
-    // The dependency is removed and recorded again, so it exists only once. A table that is not one
-    // of ours and has the relation as its parent depends on the relation as before.
-    forget_kind(table, docs, pg_sys::DependencyType::DEPENDENCY_NORMAL);
+}
+
+/// Records a dependency, after it was removed, so that it exists only once.
+fn record(table: Oid, docs: Oid, kind: pg_sys::DependencyType::Type) {
+    forget_kind(table, docs, kind);
+    let address =
+        |relation| ObjectAddress { classId: pg_sys::RelationRelationId, objectId: relation, objectSubId: 0 };
     let (table, docs) = (address(table), address(docs));
     // SAFETY: both are relations that are locked.
     unsafe {
-        pg_sys::recordDependencyOn(
-            &raw const table,
-            &raw const docs,
-            pg_sys::DependencyType::DEPENDENCY_NORMAL,
-        );
+        pg_sys::recordDependencyOn(&raw const table, &raw const docs, kind);
+        // Later commands in this transaction may look for the dependency.
         pg_sys::CommandCounterIncrement();
     }
 }
@@ -67,14 +54,14 @@ fn can_be_ours(table: Oid) -> bool {
 
 /// Removes the dependency, so that the table stays when the relation is dropped.
 pub(crate) fn forget(table: Oid, docs: Oid) {
-    if !can_be_ours(table) {
-        return;
-    }
     forget_kind(table, docs, pg_sys::DependencyType::DEPENDENCY_AUTO);
 }
 
-/// Removes the dependencies of a kind.
+/// Removes the dependencies of a kind, if a job can have made them.
 fn forget_kind(table: Oid, docs: Oid, kind: pg_sys::DependencyType::Type) {
+    if !can_be_ours(table) {
+        return;
+    }
     // SAFETY: both are relations; removes rows of pg_depend, of which there may be none.
     unsafe {
         pg_sys::deleteDependencyRecordsForSpecific(
@@ -100,7 +87,7 @@ pub(crate) fn is_there(table: Oid, docs: Oid) -> Result<bool> {
 /// the registry of a restored dump may say.
 pub(crate) fn check(job: &LockedRelation, tables: &JobTables) -> Result<()> {
     let (docs, shown) = (job.relation.oid, &job.relation.shown);
-    let all: Vec<Oid> = tables.all().map(|table| table.oid).collect();
+    let all: Vec<Oid> = tables.all().map(|(_, table)| table.oid).collect();
     // The first table that does not depend on the relation.
     let all = oid_array(&all);
     let sql = format!(
@@ -111,7 +98,7 @@ pub(crate) fn check(job: &LockedRelation, tables: &JobTables) -> Result<()> {
     let independent = Statement::new(sql).with([oid(docs)]);
     let independent = as_user(job.relation.owner, || independent.number())?;
     if independent.is_some() {
-        for other in tables.all() {
+        for (_, other) in tables.all() {
             if job.registry.uses(other.oid, docs)? {
                 let message = format!("{} is of the job of another relation than {shown}", other.name);
                 return Err(not_now(message, anew(shown)));

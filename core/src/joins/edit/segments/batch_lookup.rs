@@ -118,9 +118,7 @@ impl PieceIndex {
         const CHECK_EVERY: usize = 1 << 16;
         let mut count = 0;
         for at in 0..looks.len() {
-            if at % CHECK_EVERY == 0 {
-                stop.check()?;
-            }
+            stop.check_every(at, CHECK_EVERY)?;
             if let Some(later) = looks.get(at + AHEAD) {
                 self.prefetch_present(later.hash);
             }

@@ -129,9 +129,7 @@ impl PieceIndex {
         }
         let mut sum = 0u32;
         for (at, (hits, entry)) in hits.iter_mut().zip(&self.entries).enumerate() {
-            if at % CHECK_EVERY == 0 {
-                stop.check()?;
-            }
+            stop.check_every(at, CHECK_EVERY)?;
             sum = sum.wrapping_add(*hits);
             // A text of the sample matches its own entry, which does not count.
             *hits = sum.saturating_sub(u32::from(has_own[entry.member as usize]));
@@ -153,9 +151,7 @@ impl PieceIndex {
         let count = (1 << self.bits) + 1;
         memory::reserve(&mut self.starts, count, DOING)?;
         for (at, entry) in self.entries.iter().enumerate() {
-            if at % CHECK_EVERY == 0 {
-                stop.check()?;
-            }
+            stop.check_every(at, CHECK_EVERY)?;
             let bucket = self.bucket(entry.hash);
             if self.starts.len() <= bucket {
                 self.starts.resize(bucket + 1, at as u32);
@@ -244,9 +240,7 @@ impl PieceIndex {
         let length = self.shape.length();
         let piece = |entry: &PieceEntry| firsts[entry.member as usize] + entry.place as usize / length;
         for (at, (entry, &hits)) in self.entries.iter().zip(hits).enumerate() {
-            if at % CHECK_EVERY == 0 {
-                stop.check()?;
-            }
+            stop.check_every(at, CHECK_EVERY)?;
             if hits > 0 {
                 let sum = &mut of_pieces[piece(entry)];
                 *sum = sum.saturating_add(hits);
@@ -280,9 +274,7 @@ impl PieceIndex {
         }
         let mut count = 0;
         for at in 0..self.entries.len() {
-            if at % CHECK_EVERY == 0 {
-                stop.check()?;
-            }
+            stop.check_every(at, CHECK_EVERY)?;
             let entry = self.entries[at];
             let before = before[piece(&entry)];
             if before != LEFT_OUT {

@@ -56,9 +56,7 @@ impl PartnerProbe {
             }
             if queries.len() > 1 {
                 met.iter_mut().for_each(Vec::clear);
-                let more = queries.len().saturating_sub(met.len());
-                memory::reserve(&mut met, more, DOING)?;
-                met.resize_with(met.len() + more, Vec::new);
+                memory::lengthen(&mut met, Vec::new(), queries.len(), DOING)?;
                 let (mut left, met) = (self.room / size_of::<u32>(), &mut met);
                 let is_all = index.meet(&queries, looks, stop, |query, entry| {
                     memory::push(&mut met[query], entry.member, DOING)?;

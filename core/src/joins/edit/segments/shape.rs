@@ -180,9 +180,7 @@ fn walk(text: &str, stop: &Stop, mut each: impl FnMut(usize, &PrefixHashes) -> R
     const CHECK_EVERY: usize = 1 << 14;
     let mut sums = PrefixHashes([0; PrefixHashes::PLACES]);
     for (n, symbol) in text.chars().enumerate() {
-        if n % CHECK_EVERY == 0 {
-            stop.check()?;
-        }
+        stop.check_every(n, CHECK_EVERY)?;
         let symbol = u64::from(u32::from(symbol)) + 1;
         sums.0[(n + 1) % PrefixHashes::PLACES] =
             sums.0[n % PrefixHashes::PLACES].wrapping_mul(PrefixHashes::BASE).wrapping_add(symbol);

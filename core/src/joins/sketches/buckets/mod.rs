@@ -261,9 +261,7 @@ impl Buckets {
         }
         let (mut from, mut kept) = (0, 0);
         while from < entries.len() {
-            if from % CHECK_EVERY == 0 {
-                stop.check()?;
-            }
+            stop.check_every(from, CHECK_EVERY)?;
             let key = entries[from].key;
             let size = entries[from..].iter().take_while(|entry| (entry.key ^ key) & mask == 0).count();
             let has_pair = size > 1

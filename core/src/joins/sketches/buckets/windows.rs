@@ -57,9 +57,7 @@ impl Windows {
 
     /// Adds the windows of the next band.
     pub(super) fn push(&mut self, mut windows: Vec<Window>, executor: &dyn Executor) -> Result<()> {
-        executor::one(executor, &mut windows, |windows, stop| {
-            executor::sort_unstable_by(windows, stop, &Ord::cmp)
-        })?;
+        executor::sort(executor, &mut windows, Ord::cmp)?;
         windows.shrink_to_fit();
         memory::push(&mut self.bands, windows, DOING)
     }
@@ -124,9 +122,7 @@ impl BandCut<'_> {
             false => bucket.partition_point(|entry| entry.record < self.split),
         };
         let distinct = |entries: &[KeyEntry]| -> Result<Vec<u32>> {
-            let mut classes: Vec<u32> = Vec::new();
-            memory::reserve(&mut classes, entries.len(), DOING)?;
-            classes.extend(entries.iter().map(class));
+            let mut classes = memory::collect(entries.iter().map(class), DOING)?;
             classes.dedup();
             Ok(classes)
         };
@@ -138,9 +134,7 @@ impl BandCut<'_> {
             return Ok(false);
         }
         for (place, &class) in lefts_of.iter().enumerate() {
-            if place.is_multiple_of(1 << 14) {
-                stop.check()?;
-            }
+            stop.check_every(place, 1 << 14)?;
             if self.asked.is_some_and(|asked| asked.binary_search(&class).is_err()) {
                 continue;
             }

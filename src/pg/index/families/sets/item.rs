@@ -49,10 +49,7 @@ impl<'a> SetItem<'a> {
 
     /// Replaces the contents of `tokens` by the tokens of the item.
     pub(crate) fn tokens(&self, tokens: &mut Vec<u32>) -> Result<()> {
-        tokens.clear();
-        memory::reserve(tokens, self.tokens.len() / TOKEN, DOING)?;
-        tokens.extend(self.tokens.chunks_exact(TOKEN).map(short));
-        Ok(())
+        memory::refill(tokens, self.tokens.chunks_exact(TOKEN).map(short), DOING)
     }
 
     /// Returns the bytes of an item. `bitmap` is None for a whole or split item.
