@@ -14,19 +14,18 @@ struct Engine {
 }
 
 const ENGINES: &[Engine] = &[
-    // Sets that share tokens: in memory and in partitions; the nearest of each; and by hashes of
-    // tokens, rows of parts, and changed rows among stored ones. Equal keys, pieces of texts,
-    // signatures of sentences.
+    // Sets that share tokens: in memory and in partitions, rows of parts, the nearest of each, and
+    // changed rows among stored ones. Equal keys, pieces of texts, signatures of sentences.
     Engine {
         has: "struct …Posting",
         what: "postings of its own",
-        places: &["core/src/joins/keys.rs", "core/src/joins/sets/"],
+        places: &["core/src/joins/keys.rs", "core/src/parts/engine.rs", "core/src/joins/sets/"],
     },
     Engine {
         has: "struct …List",
         what: "lists of its own",
         places: &[
-            "core/src/set_index/hash_lists.rs",
+            "core/src/parts/engine.rs",
             "core/src/joins/sentences/signature_lists.rs",
             "core/src/joins/sets/",
         ],

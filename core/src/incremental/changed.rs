@@ -6,7 +6,6 @@ use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::joins::sets::bounds::{Bounds, PairSide};
 use crate::memory;
-use crate::set_index::hash_lists::{HashEntry, HashLists};
 
 pub(crate) const DOING: &str = "looking up changed documents";
 
@@ -20,12 +19,6 @@ pub(crate) struct PrefixToken {
     pub document: u32,
     /// The position of the token among the tokens of the document, or a smaller position.
     pub position: u32,
-}
-
-impl HashEntry for PrefixToken {
-    fn hash(&self) -> u32 {
-        self.hash
-    }
 }
 
 /// The requirement of a document on partners of at least a given size. The least overlap grows with
@@ -81,12 +74,17 @@ pub struct Changed {
     /// The requirements of each document.
     pub(crate) requirements: Vec<Requirements>,
     /// The postings, in sorted order.
-    pub(crate) postings: HashLists<PrefixToken>,
+    pub(crate) postings: Vec<PrefixToken>,
+    /// The start of the postings for each value of the first bits of the hashes, followed by the
+    /// number of postings.
+    starts: Vec<usize>,
+    bits: u32,
 }
 
 impl Changed {
     /// Sorts digests. The predicate must be symmetric.
     pub fn new(digests: Digests, words: usize, bounds: Bounds, executor: &dyn Executor) -> Result<Self> {
+        const MOST_BITS: u32 = 20;
         let Digests { rows, sizes, bitmaps, postings: old } = digests;
         let mut postings = Vec::new();
         memory::reserve(&mut postings, old.len(), DOING)?;
@@ -101,19 +99,21 @@ impl Changed {
         executor::one(executor, &mut postings, |postings, stop| {
             executor::sort_unstable_by(postings, stop, &PrefixToken::cmp)
         })?;
-        let postings = HashLists::new(postings, "tokens of changed documents")?;
+        let bits = postings.len().max(1).ilog2().clamp(1, MOST_BITS);
+        let first_bits = |posting: &PrefixToken| (posting.hash >> (u32::BITS - bits)) as usize;
+        let starts = starts(1 << bits, postings.iter().map(first_bits))?;
         let mut requirements: Vec<Requirements> = Vec::new();
         memory::reserve(&mut requirements, sizes.len(), DOING)?;
         for &size in &sizes {
             let known = requirements.last().filter(|known| known.size == size).copied();
             requirements.push(known.unwrap_or_else(|| Requirements::new(size, &bounds)));
         }
-        Ok(Self { bounds, rows, bitmaps, words, requirements, postings })
+        Ok(Self { bounds, rows, bitmaps, words, requirements, postings, starts, bits })
     }
 
     /// Reports whether there is nothing to look up.
     pub fn is_empty(&self) -> bool {
-        self.postings.entries.is_empty()
+        self.postings.is_empty()
     }
 
     /// Returns the parts of a segment into which tokens of these documents fall. The number of the
@@ -122,7 +122,7 @@ impl Changed {
         let bits = parts.trailing_zeros();
         let part = |posting: &PrefixToken| part_of(u64::from(posting.hash) << u32::BITS, bits);
         let mut wanted: Vec<u32> = Vec::new();
-        let mut rest = self.postings.entries.as_slice();
+        let mut rest = self.postings.as_slice();
         while let Some(first) = rest.first() {
             let first = part(first);
             memory::push(&mut wanted, first as u32, DOING)?;
@@ -131,12 +131,20 @@ impl Changed {
         Ok(wanted)
     }
 
+    /// Returns the postings of a token.
+    fn for_hash(&self, hash: u32) -> impl Iterator<Item = &PrefixToken> {
+        let start = self.starts[(hash >> (u32::BITS - self.bits)) as usize];
+        let from = self.postings[start..].iter().skip_while(move |posting| posting.hash < hash);
+        from.take_while(move |posting| posting.hash == hash)
+    }
+
     /// Adds the rows of the changed documents that may be similar to the only document of
     /// `digests`.
     pub(crate) fn near(&self, digests: &Digests, rows: &mut Vec<u32>) -> Result<()> {
         for &posting in &digests.postings {
-            let own = &self.postings.entries[self.postings.range((posting >> u32::BITS) as u32)];
-            memory::append(rows, own.iter().map(|own| own.document), DOING)?;
+            for own in self.for_hash((posting >> u32::BITS) as u32) {
+                memory::push(rows, own.document, DOING)?;
+            }
         }
         rows.sort_unstable();
         rows.dedup();
@@ -157,4 +165,13 @@ impl Changed {
         rows.iter_mut().for_each(|place| *place = self.rows[*place as usize]);
         Ok(())
     }
+}
+
+/// Returns the start of each bucket in a sequence of items that are ordered by bucket, followed by
+/// the end of the last bucket. `of` yields the bucket of each item.
+fn starts(buckets: usize, of: impl Iterator<Item = usize>) -> Result<Vec<usize>> {
+    let mut starts = memory::filled(0, buckets + 1, DOING)?;
+    of.for_each(|bucket| starts[bucket + 1] += 1);
+    (1..starts.len()).for_each(|bucket| starts[bucket] += starts[bucket - 1]);
+    Ok(starts)
 }

@@ -59,7 +59,7 @@ impl<'a> SegmentLookup<'a> {
         const LOOK_EVERY: u32 = 1 << 16;
         let kernel = popcount::scattered::<W>();
         let own_bitmaps = self.changed.bitmaps.as_chunks::<W>().0;
-        let mut rest = self.changed.postings.entries.as_slice();
+        let mut rest = self.changed.postings.as_slice();
         let (mut begun, mut hashes) = (false, 0u32);
         let mut places = std::mem::take(&mut found.places);
         let done = decode(part, self.documents.sizes.len(), |hash, list| {

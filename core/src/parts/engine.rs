@@ -11,11 +11,10 @@ use std::ops::Range;
 use super::bitmaps;
 use super::earlier::{mark, meet};
 use super::rows::{DOING, WireRows};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
 use crate::joins::sets::bounds::{Bounds, PairSide};
 use crate::memory;
-use crate::set_index::hash_lists::{HashEntry, HashLists};
 use crate::simd::prefetch::prefetch;
 use crate::simd::sketch_loops::{Kernels, kernels};
 
@@ -32,39 +31,47 @@ pub enum Partners {
 
 /// A token of an indexed row.
 #[derive(Debug, Clone, Copy)]
-struct PartToken {
+struct MarkPosting {
     token: u64,
     row: u32,
     place: u32,
 }
 
-impl HashEntry for PartToken {
-    /// Returns the mark. The marks of a part are in a short range.
-    #[inline]
-    fn hash(&self) -> u32 {
-        mark(self.token)
-    }
+/// The range of the postings of the tokens with one mark.
+#[derive(Debug, Clone, Copy, Default)]
+struct MarkList {
+    mark: u32,
+    start: u32,
+    end: u32,
 }
 
 /// The rows that have each token. The sizes and the positions of bitmaps, which decide about most
 /// rows, are also stored here: rows are accessed in random order, and reading sizes and positions
 /// from the words of the rows would cause one cache miss after the other.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct RowIndex {
     /// The number of tokens of each row.
     sizes: Vec<u32>,
     /// The range of each row's bitmap among the words of all rows.
     bitmaps: Vec<Range<usize>>,
-    /// The postings of the tokens with each mark, by row.
-    lists: HashLists<PartToken>,
+    postings: Vec<MarkPosting>,
+    /// A hash table with linear probing. In an empty slot, the end of the list is 0.
+    lists: Vec<MarkList>,
 }
 
-/// The most bytes that an index and its related data take for each token: a posting, and the starts
-/// of two buckets.
-pub(super) const BYTES_A_TOKEN: usize = size_of::<PartToken>() + 2 * size_of::<u32>();
+/// The most bytes that an index and its related data take for each token and each row. A token
+/// takes a posting and, if no other row has it, up to four slots for its list, because the number
+/// of slots is twice the number of lists, rounded up to a power of two.
+pub(super) const BYTES_A_TOKEN: usize = size_of::<MarkPosting>() + 4 * size_of::<MarkList>();
 /// The bytes for each row are its place in the order of sizes, its size and the range of its bitmap
 /// in the index, and the last probe that found it.
 pub(super) const BYTES_A_ROW: usize = 3 * size_of::<u32>() + size_of::<Range<usize>>();
+
+/// Returns the slot that is searched first for a mark. The marks of a part are in a short range.
+#[inline]
+fn first_slot(mark: u32, slots: usize) -> usize {
+    crate::hash::mix(mark.into()) as usize & (slots - 1)
+}
 
 impl RowIndex {
     fn new(rows: &WireRows, bounds: &Bounds, stop: &Stop) -> Result<Self> {
@@ -86,11 +93,67 @@ impl RowIndex {
             }
             for (token, at) in row.tokens().take_while(|&(_, at)| at < prefix) {
                 // Row numbers have 32 bits.
-                memory::push(&mut postings, PartToken { token, row: place as u32, place: at }, DOING)?;
+                memory::push(&mut postings, MarkPosting { token, row: place as u32, place: at }, DOING)?;
             }
         }
-        executor::sort_unstable_by(&mut postings, stop, &|a, b| (a.hash(), a.row).cmp(&(b.hash(), b.row)))?;
-        Ok(Self { sizes, bitmaps, lists: HashLists::new(postings, "tokens of a part in memory")? })
+        // The starts and ends of lists have 32 bits.
+        if u32::try_from(postings.len()).is_err() {
+            return Err(Error::TooMany { what: "tokens of a part in memory", limit: u32::MAX.into() });
+        }
+        executor::sort_unstable_by(&mut postings, stop, &|a, b| {
+            (mark(a.token), a.row).cmp(&(mark(b.token), b.row))
+        })?;
+        let is_one = |a: &MarkPosting, b: &MarkPosting| mark(a.token) == mark(b.token);
+        let distinct = postings.chunk_by(is_one).count();
+        let mut lists = memory::filled(MarkList::default(), (2 * distinct).next_power_of_two(), DOING)?;
+        let mut start = 0;
+        for list in postings.chunk_by(is_one) {
+            let mark = mark(list[0].token);
+            let mut slot = first_slot(mark, lists.len());
+            while lists[slot].end > 0 {
+                slot = (slot + 1) & (lists.len() - 1);
+            }
+            let end = start + list.len() as u32;
+            lists[slot] = MarkList { mark, start, end };
+            start = end;
+        }
+        Ok(Self { sizes, bitmaps, postings, lists })
+    }
+
+    /// Prefetches the first slot that is searched for the list of a mark.
+    #[inline]
+    fn ask(&self, mark: u32) {
+        prefetch(&self.lists, first_slot(mark, self.lists.len()));
+    }
+
+    /// Returns the slot of a mark's list, if it has one.
+    #[inline]
+    fn slot(&self, mark: u32) -> Option<usize> {
+        let mut slot = first_slot(mark, self.lists.len());
+        loop {
+            let list = self.lists[slot];
+            if list.end == 0 {
+                return None;
+            }
+            if list.mark == mark {
+                return Some(slot);
+            }
+            slot = (slot + 1) & (self.lists.len() - 1);
+        }
+    }
+
+    /// Removes the rows before `first` from a list permanently. No later probe reaches them,
+    /// because later probes are not smaller.
+    #[inline]
+    fn pass(&mut self, slot: usize, first: usize) {
+        let passed = self.list(slot).iter().take_while(|posting| (posting.row as usize) < first).count();
+        self.lists[slot].start += passed as u32;
+    }
+
+    #[inline]
+    fn list(&self, slot: usize) -> &[MarkPosting] {
+        let list = self.lists[slot];
+        &self.postings[list.start as usize..list.end as usize]
     }
 }
 
@@ -116,9 +179,9 @@ pub struct PartEngine<'a> {
     /// The rows whose bitmaps are compared next, and for each of them the number of bits in which
     /// its bitmap may differ from that of the probe.
     near: Vec<(u32, u64)>,
-    /// The ranges of the lists of a probe's tokens, and these tokens with their places. All lists
-    /// are found before any is read, so that the latency of memory is paid only once.
-    lists: Vec<(Range<usize>, u64, u32)>,
+    /// The slots of the lists of a probe's tokens, and these tokens with their places. All slots
+    /// are found before any list is read, so that the latency of memory is paid only once.
+    slots: Vec<(usize, u64, u32)>,
     kernels: &'static Kernels,
     of_size: OfSize,
 }
@@ -143,9 +206,9 @@ impl<'a> PartEngine<'a> {
         bounds: Bounds,
     ) -> Result<Self> {
         let met = memory::filled(0, found.len(), DOING)?;
-        let (near, lists, kernels) = (Vec::new(), Vec::new(), kernels());
+        let (near, slots, kernels) = (Vec::new(), Vec::new(), kernels());
         let of_size = OfSize::default();
-        Ok(Self { probes, found, partners, bounds, index: None, next: 0, met, near, lists, kernels, of_size })
+        Ok(Self { probes, found, partners, bounds, index: None, next: 0, met, near, slots, kernels, of_size })
     }
 
     /// Returns some of the candidates, each once, or `None` when the join is done.
@@ -156,14 +219,14 @@ impl<'a> PartEngine<'a> {
         }
         let mut state = (self, Vec::new());
         executor::one(executor, &mut state, |(engine, batch), stop| {
-            let index = match engine.index.take() {
+            let mut index = match engine.index.take() {
                 Some(index) => index,
                 None => RowIndex::new(engine.found, &engine.bounds, stop)?,
             };
             let mut done = Ok(());
             while done.is_ok() && engine.next < engine.probes.len() && batch.len() < ENOUGH {
                 let before = batch.len();
-                done = engine.probe(&index, engine.next, batch, stop);
+                done = engine.probe(&mut index, engine.next, batch, stop);
                 match done {
                     Ok(()) => engine.next += 1,
                     // The next call repeats this probe from its start.
@@ -211,7 +274,7 @@ impl<'a> PartEngine<'a> {
 
     fn probe(
         &mut self,
-        index: &RowIndex,
+        index: &mut RowIndex,
         place: usize,
         batch: &mut Vec<RowCandidate>,
         stop: &Stop,
@@ -231,19 +294,18 @@ impl<'a> PartEngine<'a> {
             return Ok(());
         }
         let probed = place as u32 + 1;
-        self.lists.clear();
-        probe.tokens().for_each(|(token, _)| index.lists.ask(mark(token)));
+        self.slots.clear();
+        probe.tokens().for_each(|(token, _)| index.ask(mark(token)));
         for (token, at) in probe.tokens() {
-            let range = index.lists.range(mark(token));
-            if !range.is_empty() {
-                memory::push(&mut self.lists, (range, token, at), DOING)?;
+            if let Some(slot) = index.slot(mark(token)) {
+                prefetch(&index.postings, index.lists[slot].start as usize);
+                memory::push(&mut self.slots, (slot, token, at), DOING)?;
             }
         }
-        for n in 0..self.lists.len() {
-            let (range, token, at) = self.lists[n].clone();
-            let list = &index.lists.entries[range];
-            let first = list.partition_point(|posting| (posting.row as usize) < reach.start);
-            for postings in list[first..].chunks(CHECK_EVERY) {
+        for n in 0..self.slots.len() {
+            let (slot, token, at) = self.slots[n];
+            index.pass(slot, reach.start);
+            for postings in index.list(slot).chunks(CHECK_EVERY) {
                 stop.check()?;
                 for posting in postings {
                     if posting.row as usize >= reach.end {

@@ -6,12 +6,10 @@
 //! * [`by_size`]: values that depend only on a set's size, such as the length of a prefix
 //! * [`token_counts`], [`token_order`]: the number of sets that have a token, and the token order
 //!   from which prefixes are taken
-//! * `hash_lists`: lists by hashes of tokens, in memory
 //! * [`rice`]: lists of the rows that have a token
 
 pub mod bitmap;
 pub mod by_size;
-pub(crate) mod hash_lists;
 pub mod rice;
 pub mod token_counts;
 pub mod token_order;
