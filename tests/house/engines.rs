@@ -19,7 +19,12 @@ const ENGINES: &[Engine] = &[
     Engine {
         has: "struct …Posting",
         what: "postings of its own",
-        places: &["core/src/joins/keys.rs", "core/src/parts/engine.rs", "core/src/joins/sets/"],
+        places: &[
+            "core/src/joins/keys.rs",
+            "core/src/parts/engine.rs",
+            "core/src/joins/sets/",
+            "core/src/joins/sketches/recall.rs",
+        ],
     },
     Engine {
         has: "struct …List",

@@ -1,25 +1,82 @@
 //! Measures the recall of minhash bands. All similar pairs of the documents of a sample are found
-//! exactly, by the join of their sets with all others ([`crate::joins::sets`]). The recall is the
-//! share of these pairs that the bands find, too.
+//! exactly, by comparing each sampled document with the documents that share one of its rarest
+//! tokens. The recall is the share of these pairs that the bands find, too.
+
+use std::ops::Range;
+use std::sync::Mutex;
 
 use super::buckets::windows::Windows;
 use super::buckets::{Buckets, MostNeighbours};
-use super::record_sets::{SampleSets, first_row, for_each_part, sampled};
+use super::record_sets::{CountedKeys, SampleSets, first_row, for_each_part, sampled};
 use super::technique::{MinhashBands, Technique, Verify};
 use crate::error::Result;
-use crate::executor::{self, Executor};
-use crate::features::hash_sets::HashSets;
-use crate::features::sets::records::{Records, TokensPlace};
+use crate::executor::{self, Executor, Stop};
+use crate::features::hash_sets::{HashSets, shared};
 use crate::features::signatures::Signatures;
-use crate::joins::Algorithm;
-use crate::joins::sets::PrefixJoin;
-use crate::joins::sets::inputs::Inputs;
+use crate::joins::sets::bounds::Bounds;
 use crate::memory;
+use crate::storage::rows::Ragged;
+use crate::verify::predicate::Predicate;
 
 const DOING: &str = "measuring the recall";
 /// The greatest number of tokens of all documents of a sample together. If documents are long,
 /// fewer of them are sampled.
 const MOST_TOKENS: u64 = 1 << 20;
+/// The number of tokens that are looked up between two checks for interrupts. Each token may be in
+/// all documents of a sample.
+const TOKENS_A_CHECK: usize = 16;
+
+/// A posting list for each of the rarest tokens of the sampled documents. A document that is
+/// similar to a sampled document has at least one of the rarest tokens of the sampled document.
+struct SamplePostings {
+    /// The tokens.
+    tokens: CountedKeys,
+    /// Numbers of documents within the sample, for each token.
+    records: Ragged<u32>,
+}
+
+impl SamplePostings {
+    fn new(sample: &SampleSets, predicate: Predicate, executor: &dyn Executor) -> Result<Self> {
+        let bounds = Bounds::new(predicate);
+        let mut state = (Vec::new(), 0);
+        executor::one(executor, &mut state, |(all, next), stop| {
+            let mut rarest = Vec::new();
+            while *next < sample.sets.len() {
+                let set = sample.sets.get(*next);
+                rarest.clear();
+                memory::reserve(&mut rarest, set.len(), DOING)?;
+                rarest.extend(set.iter().map(|&token| (sample.count(token), token)));
+                executor::sort_unstable_by(&mut rarest, stop, &Ord::cmp)?;
+                // A document has at most `u32::MAX` tokens, and a sample at most as many documents.
+                let (size, n) = (set.len() as u32, *next as u32);
+                let prefix = bounds.whole_prefix(size) as usize;
+                memory::reserve(all, prefix, DOING)?;
+                all.extend(rarest[..prefix].iter().map(|&(_, token)| (token, n)));
+                *next += 1;
+            }
+            Ok(())
+        })?;
+        let all = state.0;
+        let mut tokens = Vec::new();
+        memory::reserve(&mut tokens, all.len(), DOING)?;
+        tokens.extend(all.iter().map(|&(token, _)| token));
+        let tokens = CountedKeys::new(tokens, executor)?;
+        let postings = || all.iter().filter_map(|&(token, n)| Some((tokens.place(token)?, n)));
+        let records = Ragged::dealt(tokens.len(), postings, DOING)?;
+        Ok(Self { tokens, records })
+    }
+
+    /// Returns the number of bytes on the heap, including the bytes needed during construction.
+    fn bytes(&self) -> usize {
+        self.tokens.bytes() + self.records.bytes() + self.records.values.len() * size_of::<(u64, u32)>()
+    }
+
+    /// Returns the sampled documents that have `token` among their rarest tokens.
+    #[inline]
+    fn for_token(&self, token: u64) -> &[u32] {
+        self.tokens.place(token).map_or(&[], |place| self.records.get(place))
+    }
+}
 
 /// The recall as measured on a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,75 +94,61 @@ impl MeasuredRecall {
     }
 }
 
-/// Some records, as they are joined with the sample. Those without a token of the sample are left
-/// out.
-struct SideOfSample {
-    /// The numbers of the records.
-    numbers: Vec<u32>,
-    sets: Records,
+/// The records of a sample, whose similar pairs are counted.
+struct Searched<'a> {
+    /// The records, ascending.
+    asked: &'a [u32],
+    /// Their sets.
+    own: &'a Ragged<u64>,
+    /// The postings of the rarest tokens of these sets.
+    postings: &'a SamplePostings,
+    /// The predicate that decides which sets are similar.
+    predicate: Predicate,
 }
 
-/// A record of a [`SideOfSample`] before it is in the order of sizes.
-#[derive(Clone, Copy)]
-struct UnsortedRecord {
-    size: u32,
-    number: u32,
-    place: TokensPlace,
-}
-
-/// Some consecutive records of a [`SideOfSample`].
-struct SideUnit<'a> {
-    part: u32,
-    numbers: &'a [u32],
-    tokens: Vec<u32>,
-    found: Vec<UnsortedRecord>,
-}
-
-impl SideOfSample {
-    /// Takes the sets of these records. The ranks of tokens are those of the sample.
-    fn new<'s>(
-        numbers: &[u32],
-        set: impl Fn(u32) -> &'s [u64] + Sync,
-        sample: &SampleSets,
-        ranks: &[u32],
-        executor: &dyn Executor,
-    ) -> Result<Self> {
-        const RECORDS_A_UNIT: usize = 1 << 10;
-        let units = (0..).zip(numbers.chunks(RECORDS_A_UNIT));
-        let mut units: Vec<SideUnit> = units
-            .map(|(part, numbers)| SideUnit { part, numbers, tokens: Vec::new(), found: Vec::new() })
-            .collect();
-        executor::each(executor, &mut units, |SideUnit { part, numbers, tokens, found }, stop| {
-            tokens.clear();
-            found.clear();
-            for &number in *numbers {
+impl Searched<'_> {
+    /// Counts the similar pairs of a sampled record and one of `records`, and how many of these
+    /// pairs `is_found` accepts. O(tokens + candidates).
+    fn count<'s>(
+        &self,
+        records: Range<u32>,
+        set: impl Fn(u32) -> &'s [u64],
+        is_found: &impl Fn(u32, u32) -> bool,
+        stop: &Stop,
+    ) -> Result<(u64, u64)> {
+        let Self { asked, own, postings, predicate } = self;
+        let (mut similar, mut found) = (0, 0);
+        let mut is_touched = memory::filled(false, asked.len(), DOING)?;
+        let mut touched = Vec::new();
+        memory::reserve(&mut touched, asked.len(), DOING)?;
+        for record in records {
+            let set = set(record);
+            for tokens in set.chunks(TOKENS_A_CHECK) {
                 stop.check()?;
-                let (set, start) = (set(number), tokens.len());
-                memory::append(
-                    tokens,
-                    set.iter().filter_map(|&token| Some(ranks[sample.place(token)?])),
-                    DOING,
-                )?;
-                let length = (tokens.len() - start) as u32;
-                if length > 0 {
-                    executor::sort_unstable_by(&mut tokens[start..], stop, &u32::cmp)?;
-                    let place = TokensPlace { part: *part, length, start };
-                    // No document has 2^32 tokens or more.
-                    memory::push(found, UnsortedRecord { size: set.len() as u32, number, place }, DOING)?;
+                for &n in tokens.iter().flat_map(|&token| postings.for_token(token)) {
+                    if !std::mem::replace(&mut is_touched[n as usize], true) {
+                        touched.push(n);
+                    }
                 }
             }
-            Ok(())
-        })?;
-        let (mut parts, mut all) = (Vec::new(), Vec::new());
-        for SideUnit { tokens, found, .. } in units {
-            memory::push(&mut parts, tokens, DOING)?;
-            memory::extend(&mut all, &found, DOING)?;
+            for n in touched.drain(..) {
+                stop.check()?;
+                is_touched[n as usize] = false;
+                // A pair of two records of the sample counts once.
+                if record <= asked[n as usize] && asked.binary_search(&record).is_ok() {
+                    continue;
+                }
+                let (own, asked) = (own.get(n as usize), asked[n as usize]);
+                // No document has 2^32 tokens or more.
+                let [size, other] = [own, set].map(|set| set.len() as u32);
+                if predicate.passes(size.min(other), size, other) {
+                    let is_similar = predicate.passes(shared(own, set) as u32, size, other);
+                    similar += u64::from(is_similar);
+                    found += u64::from(is_similar && is_found(asked, record));
+                }
+            }
         }
-        all.sort_unstable_by_key(|record: &UnsortedRecord| (record.size, record.number));
-        let numbers = memory::collect(all.iter().map(|record| record.number), DOING)?;
-        let places = memory::collect(all.iter().map(|record| record.place), DOING)?;
-        let sizes = memory::collect(all.iter().map(|record| record.size), DOING)?;
-        Ok(Self { numbers, sets: Records::of_parts(parts, places, sizes) })
+        Ok((similar, found))
     }
 }
 
@@ -131,10 +174,9 @@ pub fn measured_recall(
     let asked = sampled(signatures, sets, sample as u64, MOST_TOKENS)?;
     let row = |record| first_row(signatures, record);
     let others = if two_tables { signatures.split } else { 0 }..records;
-    let sample = SampleSets::new(signatures, sets, &asked, others.clone(), budget, executor)?;
-    let ranks = sample.ranks(executor)?;
-    let own = |record| asked.binary_search(&record).map_or(&[][..], |n| sample.sets.get(n));
-    let mut own = SideOfSample::new(&asked, own, &sample, &ranks, executor)?;
+    let own = SampleSets::new(signatures, sets, &asked, others.clone(), budget, executor)?;
+    let postings = SamplePostings::new(&own, predicate, executor)?;
+    let own = own.sets;
     let technique = Technique::Minhash(minhash);
     let windows = match technique.keys(signatures, None) {
         Some(keys) if most.is_some_and(|most| records > most) => {
@@ -146,31 +188,31 @@ pub fn measured_recall(
         _ => Windows::default(),
     };
     // This includes a key and its count for each token.
-    let held = 3 * sample.sets.bytes() + memory::bytes(&ranks) + own.sets.bytes() + windows.bytes();
+    let held = 3 * own.bytes() + postings.bytes() + windows.bytes();
     let is_found = |asked: u32, record: u32| {
         let own = |record| &signatures.get(record)[minhash.at..][..minhash.bands];
         let mut bands = own(asked).iter().zip(own(record)).zip(0..);
         bands.any(|((a, b), band)| a == b && windows.compare(asked, record, band))
     };
+    let searched = Searched { asked: &asked, own: &own, postings: &postings, predicate };
     let mut measured = MeasuredRecall { similar: 0, found: 0 };
     let left = budget.saturating_sub(held).max(budget / 4);
     for_each_part(signatures, sets, others, left, |part, loaded| {
-        let numbers = memory::collect(part, DOING)?;
-        let set = |record| loaded.get(row(record));
-        let others = SideOfSample::new(&numbers, set, &sample, &ranks, executor)?;
-        let inputs = Inputs::new(std::mem::take(&mut own.sets), Some(others.sets), ranks.len(), predicate)?;
-        let mut join = PrefixJoin::new(inputs, Algorithm::Auto, left, executor)?;
-        while let Some(pairs) = join.next_batch(executor)? {
-            for pair in pairs {
-                let (one, other) = (own.numbers[pair.left as usize], others.numbers[pair.right as usize]);
-                // A pair of two records of the sample counts once.
-                if other > one || asked.binary_search(&other).is_err() {
-                    measured.similar += 1;
-                    measured.found += u64::from(is_found(one, other));
-                }
+        const RECORDS_A_UNIT: usize = 1 << 8;
+        let totals = Mutex::new((0, 0));
+        let mut units: Vec<u32> = part.clone().step_by(RECORDS_A_UNIT).collect();
+        executor::each(executor, &mut units, |start, stop| {
+            let records = *start..part.end.min(*start + RECORDS_A_UNIT as u32);
+            let set = |record| loaded.get(row(record));
+            let (similar, found) = searched.count(records, set, &is_found, stop)?;
+            if let Ok(mut totals) = totals.lock() {
+                *totals = (totals.0 + similar, totals.1 + found);
             }
-        }
-        own.sets = join.into_records().0;
+            Ok(())
+        })?;
+        let totals = totals.into_inner().unwrap_or_default();
+        measured.similar += totals.0;
+        measured.found += totals.1;
         Ok(())
     })?;
     Ok(((measured.similar > 0).then_some(measured), held))

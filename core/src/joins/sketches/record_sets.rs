@@ -96,6 +96,11 @@ impl CountedKeys {
         self.keys.len()
     }
 
+    /// Returns the number of bytes on the heap.
+    pub(super) fn bytes(&self) -> usize {
+        memory::bytes(&self.keys) + memory::bytes(&self.bits)
+    }
+
     /// Returns the position of a key.
     #[inline]
     pub(super) fn place(&self, key: u64) -> Option<usize> {
@@ -170,26 +175,6 @@ impl SampleSets {
             Ok(())
         })?;
         Ok(Self { sets, tokens, counts })
-    }
-
-    /// Returns the place of a token of the sample among all of them.
-    #[inline]
-    pub(super) fn place(&self, token: u64) -> Option<usize> {
-        self.tokens.place(token)
-    }
-
-    /// Numbers the tokens by the number of other records that have them, the rarest first. Returns
-    /// the number for the place of each.
-    pub(super) fn ranks(&self, executor: &dyn Executor) -> Result<Vec<u32>> {
-        // A sample has far fewer tokens than 2^32.
-        let mut order = memory::collect(0..self.counts.len() as u32, DOING)?;
-        executor::one(executor, &mut order, |order, stop| {
-            let key = |&place: &u32| (self.counts[place as usize], place);
-            executor::sort_unstable_by(order, stop, &|a, b| key(a).cmp(&key(b)))
-        })?;
-        let mut ranks = memory::filled(0, order.len(), DOING)?;
-        (0..).zip(order).for_each(|(rank, place)| ranks[place as usize] = rank);
-        Ok(ranks)
     }
 
     /// Returns the number of other records that have a token of the sample.
