@@ -1,10 +1,10 @@
 //! The search by counting, for the records whose nearest ones have little in common with them.
-//! Nearly all records share a few tokens with them, and neither prefixes nor bitmaps of differences
-//! rule many out. So the tokens that are shared with each record are counted, for a block of
-//! records at a time: the lists of the rare tokens are read, and the columns of the frequent ones
-//! are added ([`super::lists`], [`crate::simd::columns`]). The sum is exact, so that no record
-//! has to be looked at again ([`super::best`]). Some records are searched for together in a window
-//! of some blocks, whose columns then stay in a cache.
+//! Nearly all records share a few tokens with them, and prefixes do not rule many out. So the
+//! tokens that are shared with each record are counted, for a block of records at a time: the lists
+//! of the rare tokens are read, and the columns of the frequent ones are added ([`super::lists`],
+//! [`crate::simd::columns`]). The sum is exact, so that no record has to be looked at again
+//! ([`super::best`]). Some records are searched for together in a window of some blocks, whose
+//! columns then stay in a cache.
 
 use std::ops::Range;
 

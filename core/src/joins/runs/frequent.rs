@@ -60,7 +60,7 @@ struct RecordWindow {
 
 /// What the texts have without the windows that do not count.
 #[derive(Default)]
-pub(super) struct Counted {
+pub(super) struct RunCounts {
     /// For each text, the number of its tokens, and of those in windows that count.
     pub lengths: Vec<u32>,
     pub tokens: Vec<u32>,
@@ -120,10 +120,10 @@ impl RunTexts {
     pub(super) fn anchors<'f>(
         &self,
         resources: Resources<'f>,
-    ) -> Result<(Sorter<'f, RecordAnchor>, Counted)> {
+    ) -> Result<(Sorter<'f, RecordAnchor>, RunCounts)> {
         let Resources { files, budget, executor } = resources;
-        let (mut anchors, mut all) = (Sorter::new(files, budget / 4), Counted::default());
-        let work = |slice: &mut Slice<Counted>, stop: &Stop| self.count(slice, stop);
+        let (mut anchors, mut all) = (Sorter::new(files, budget / 4), RunCounts::default());
+        let work = |slice: &mut Slice<RunCounts>, stop: &Stop| self.count(slice, stop);
         each_slice(self.texts.len() as u32, Self::SLICE, executor, work, |found| {
             memory::extend(&mut all.lengths, &found.lengths, DOING)?;
             memory::extend(&mut all.tokens, &found.tokens, DOING)?;
@@ -133,11 +133,11 @@ impl RunTexts {
         Ok((anchors, all))
     }
 
-    fn count(&self, slice: &mut Slice<Counted>, stop: &Stop) -> Result<()> {
+    fn count(&self, slice: &mut Slice<RunCounts>, stop: &Stop) -> Result<()> {
         let least = self.rule.least as u32;
         let mut reader = AnchorReader::new(self.rule.least);
-        slice.found = Counted::default();
-        let Counted { lengths, tokens, left_out, anchors } = &mut slice.found;
+        slice.found = RunCounts::default();
+        let RunCounts { lengths, tokens, left_out, anchors } = &mut slice.found;
         for record in slice.records.clone() {
             reader.choose(self, record, stop)?;
             if !self.frequent.is_empty() {
