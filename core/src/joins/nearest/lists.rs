@@ -129,8 +129,8 @@ impl Frequent {
 }
 
 /// Returns how many tokens get columns: those for which the columns take less time than their
-/// lists, but only as many as take three quarters of the memory of all lists, or little if the call may not
-/// hold several times as much.
+/// lists, but only as many as take three quarters of the memory of all lists, or little if the call
+/// may not hold several times as much.
 fn count(records: usize, lists: &Ragged<u32>, tokens: usize, records_of_an_entry: usize) -> usize {
     /// The columns of small records may take this many bytes for each record, if there is room, and
     /// if not.
