@@ -30,7 +30,6 @@ const ENGINES: &[Engine] = &[
         has: "struct …List",
         what: "lists of its own",
         places: &[
-            "core/src/joins/nearest/lists.rs",
             "core/src/parts/engine.rs",
             "core/src/joins/sentences/signature_lists.rs",
             "core/src/joins/sets/",

@@ -211,6 +211,37 @@ impl Document {
     }
 }
 
+/// A document whose content is elsewhere.
+#[derive(Debug, Clone, Copy)]
+#[cfg_attr(not(feature = "internals"), doc(hidden))]
+pub enum DocumentRef<'a> {
+    /// A text that is not cut yet.
+    Text(&'a str),
+    /// An HTML page.
+    Page(&'a Page),
+    /// Tokens from the user.
+    Tokens(&'a [String]),
+    /// Numbers from the user.
+    Numbers(&'a [i64]),
+}
+
+impl<'a> From<&'a str> for DocumentRef<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'a> From<&'a Document> for DocumentRef<'a> {
+    fn from(document: &'a Document) -> Self {
+        match document {
+            Document::Text(text) => Self::Text(text),
+            Document::Page(page) => Self::Page(page),
+            Document::Tokens(tokens) => Self::Tokens(tokens),
+            Document::Numbers(numbers) => Self::Numbers(numbers),
+        }
+    }
+}
+
 /// One token: a string, or a number (a shingle's hash, an element of a `bigint[]`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Token<'a> {
@@ -250,23 +281,24 @@ impl Scratch {
 }
 
 /// Calls `each` with every token of the document, in order, including repeats. O(bytes · shingle).
-pub fn for_each_token(
-    document: &Document,
+pub fn for_each_token<'a>(
+    document: impl Into<DocumentRef<'a>>,
     spec: &FeatureSpec,
     scratch: &mut Scratch,
     stop: &Stop,
     mut each: impl FnMut(Token<'_>) -> Result<()>,
 ) -> Result<()> {
+    let document = document.into();
     match document {
-        Document::Text(text) if spec.tokenizer == Tokenizer::Chars => {
+        DocumentRef::Text(text) if spec.tokenizer == Tokenizer::Chars => {
             grams::for_each_gram(text, spec.shingle, &mut scratch.grams, stop, |gram| {
                 each(Token::Bytes(gram))
             })
         }
-        Document::Text(text) if spec.tokenizer == Tokenizer::RawChars => {
+        DocumentRef::Text(text) if spec.tokenizer == Tokenizer::RawChars => {
             grams::for_each_raw_gram(text, spec.shingle, stop, |gram| each(Token::Number(gram)))
         }
-        Document::Numbers(numbers) if spec.shingle == 1 => {
+        DocumentRef::Numbers(numbers) if spec.shingle == 1 => {
             numbers.iter().try_for_each(|&number| each(Token::Number(number.cast_unsigned())))
         }
         _ if spec.shingle == 1 => {
@@ -276,7 +308,7 @@ pub fn for_each_token(
         _ => {
             let Scratch { word, page, hashes, bytes, .. } = scratch;
             hashes.clear();
-            if let Document::Numbers(numbers) = document {
+            if let DocumentRef::Numbers(numbers) = document {
                 for &number in numbers {
                     push_hash(hashes, hash::mix(number.cast_unsigned()))?;
                 }
@@ -299,7 +331,7 @@ fn push_hash(hashes: &mut Vec<u64>, hash: u64) -> Result<()> {
 /// Calls `each` with the units that shingles are made of: words, runs without white space, or the
 /// user's tokens.
 fn for_each_unit(
-    document: &Document,
+    document: DocumentRef<'_>,
     tokenizer: Tokenizer,
     word: &mut words::WordScratch,
     page: &mut String,
@@ -308,7 +340,7 @@ fn for_each_unit(
 ) -> Result<()> {
     const CHECK_EVERY: usize = 1 << 12;
     match document {
-        Document::Text(text) if tokenizer == Tokenizer::Whitespace => {
+        DocumentRef::Text(text) if tokenizer == Tokenizer::Whitespace => {
             runs(text).enumerate().try_for_each(|(n, unit)| {
                 if n % CHECK_EVERY == 0 {
                     stop.check()?;
@@ -316,22 +348,22 @@ fn for_each_unit(
                 each(unit.as_bytes())
             })
         }
-        Document::Text(text) if tokenizer == Tokenizer::Html => {
+        DocumentRef::Text(text) if tokenizer == Tokenizer::Html => {
             html::read_text(text, None, page, stop)?;
             words_or_signs(page, word, stop, each)
         }
-        Document::Text(text) => words_or_signs(text, word, stop, each),
-        Document::Page(source) => {
+        DocumentRef::Text(text) => words_or_signs(text, word, stop, each),
+        DocumentRef::Page(source) => {
             source.read(page, stop)?;
             words_or_signs(page, word, stop, each)
         }
-        Document::Tokens(tokens) => tokens.iter().enumerate().try_for_each(|(n, token)| {
+        DocumentRef::Tokens(tokens) => tokens.iter().enumerate().try_for_each(|(n, token)| {
             if n % CHECK_EVERY == 0 {
                 stop.check()?;
             }
             each(token.as_bytes())
         }),
-        Document::Numbers(_) => Ok(()),
+        DocumentRef::Numbers(_) => Ok(()),
     }
 }
 

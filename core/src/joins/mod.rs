@@ -130,7 +130,7 @@ pub trait RecordJoin: Debug {
     /// Gives up the sets and the rule of a join of one table by its sets that has not begun, if the
     /// rule is the same in both directions. Afterwards the join finds nothing. Other joins return
     /// `None`.
-    fn take_sets(&mut self) -> Option<SelfJoin> {
+    fn take_sets(&mut self) -> Option<JoinedSets> {
         None
     }
 }
@@ -160,11 +160,13 @@ pub enum Algorithm {
     PpJoinPlus(u32),
 }
 
-/// The sets of one table, and what makes two of them a pair.
+/// The sets of one table or of two, and what makes two of them a pair.
 #[derive(Debug)]
-pub struct SelfJoin {
-    /// The sets.
-    pub store: RecordStore,
+pub struct JoinedSets {
+    /// The sets of the only table, or of the left one.
+    pub left: RecordStore,
+    /// The sets of the right table, if there are two.
+    pub right: Option<RecordStore>,
     /// The number of tokens that can be shared.
     pub shared_tokens: usize,
     /// The definition of a pair.

@@ -6,8 +6,7 @@
 
 use super::Algorithm;
 use super::equal_keys::find_equal_keys;
-use super::sets::set_join::SetJoin;
-use super::{Counts, RecordJoin, RecordPair, SelfJoin};
+use super::{Counts, JoinedSets, RecordJoin, RecordPair};
 use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::features::sets::order::Ordered;
@@ -125,8 +124,10 @@ impl Pairs {
             predicate.passes(size, size, size)
         })?;
         let (right_store, right) = right.map(|right| (right.store, right.members)).unzip();
-        let join = SetJoin::new(left.store, right_store, shared_tokens, predicate, algorithm, resources)?;
-        Ok(Self::of_records(Box::new(join), left.members, right, equal))
+        let (left_store, budget) = (left.store, resources.budget);
+        let sets =
+            JoinedSets { left: left_store, right: right_store, shared_tokens, predicate, algorithm, budget };
+        Ok(Self::of_records(sets.join(resources.files)?, left.members, right, equal))
     }
 
     /// Expands the pairs of records that `join` finds, and the rows of each record in `equal`.
@@ -172,7 +173,7 @@ impl Pairs {
     /// are not found by the sets of one table.
     pub fn narrow(
         &mut self,
-        narrow: impl FnOnce(SelfJoin, &Members) -> Result<Box<dyn RecordJoin>>,
+        narrow: impl FnOnce(JoinedSets, &Members) -> Result<Box<dyn RecordJoin>>,
     ) -> Result<()> {
         if let Some(sets) = self.join.take_sets() {
             self.join = narrow(sets, &self.left)?;

@@ -207,14 +207,6 @@ pub(crate) fn of_text(document: &Document) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns a text as a document.
-pub(crate) fn document_of(text: &str) -> Result<Document> {
-    let mut own = String::new();
-    memory::reserve_text(&mut own, text.len(), DOING)?;
-    own.push_str(text);
-    Ok(Document::Text(own))
-}
-
 /// Returns the text of bytes.
 pub(crate) fn to_text(bytes: &[u8]) -> Result<&str> {
     std::str::from_utf8(bytes).map_err(|_| malformed("it is not UTF-8"))

@@ -7,7 +7,7 @@
 //! characters. A text offers its pieces, and texts that are not shorter look for them.
 
 use super::account::ComparedTexts;
-use super::carrier::{Carrier, LeftOut, Meeting, document_of, of_text, to_text, to_texts};
+use super::carrier::{Carrier, LeftOut, Meeting, of_text, to_text, to_texts};
 use super::explain::{Details, Distance, Explanation};
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
@@ -199,9 +199,8 @@ impl Carrier for Edit {
     fn set(&self, carried: &[u8], stop: &Stop) -> Result<Vec<u64>> {
         let shingle = GramBound::new(self.predicate).q() as usize;
         let spec = FeatureSpec { tokenizer: Tokenizer::RawChars, shingle, multiset: true, wrap: false };
-        let document = document_of(to_text(carried)?)?;
         let mut grams = Vec::new();
-        for_each_token(&document, &spec, &mut Scratch::default(), stop, |token| {
+        for_each_token(to_text(carried)?, &spec, &mut Scratch::default(), stop, |token| {
             memory::push(&mut grams, token.hash(), DOING)
         })?;
         make_set(&mut grams, true, stop)?;

@@ -43,7 +43,7 @@ impl<'a> TwoTexts<'a> {
     /// # Ok::<(), neardup_core::Error>(())
     /// ```
     pub fn new(texts: [&'a str; 2]) -> Result<Self> {
-        let [a, b] = texts.map(document);
+        let [a, b] = texts.map(|text| memory::copied(text, "copying a text").map(Document::Text));
         Ok(Self { texts, documents: [a?, b?], shared: RefCell::default() })
     }
 
@@ -80,11 +80,4 @@ impl<'a> TwoTexts<'a> {
         self.shared.borrow_mut().push((spec, counts));
         Ok(counts)
     }
-}
-
-fn document(text: &str) -> Result<Document> {
-    let mut own = String::new();
-    memory::reserve_text(&mut own, text.len(), "copying a text")?;
-    own.push_str(text);
-    Ok(Document::Text(own))
 }

@@ -3,7 +3,7 @@
 //! In parts, the text is carried. Documents meet by their anchors, of which texts with a common run
 //! have one in common. Each looks up only its rarest ones, as on one machine.
 
-use super::carrier::{Carrier, LeftOut, Meeting, document_of, of_text, to_text, to_texts};
+use super::carrier::{Carrier, LeftOut, Meeting, of_text, to_text, to_texts};
 use super::explain::{Details, Explanation, Region, RunsOfTwo};
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
@@ -18,12 +18,12 @@ use crate::features::tokens::{Document, Scratch, Tokenizer};
 use crate::joins::pairs::Pairs;
 use crate::joins::runs::{PreparedRuns, RunRule, run_pairs};
 use crate::memory;
+use crate::repeats::contents::of_texts;
 use crate::repeats::{RunParameters, Unit};
 use crate::text::html;
 use crate::verify::shared_runs::{RunShare, SharedRun, SharedRuns};
 use crate::verify::shared_windows::SharedWindows;
 
-const DOING: &str = "comparing runs of tokens";
 const DOING_RUNS: &str = "carrying a text of runs";
 
 /// Compares texts by the share of their tokens that are in runs which both texts have, exactly.
@@ -68,15 +68,14 @@ impl Method for Runs {
         let mut scratch = Scratch::default();
         let tokenizer = of_texts(self.tokenizer);
         for (n, text) in pair.texts.into_iter().enumerate() {
-            let mut own = String::new();
+            let mut page = String::new();
+            let mut text = text;
             if self.tokenizer == Tokenizer::Html {
-                html::read_text(text, None, &mut own, stop)?;
-            } else {
-                memory::reserve_text(&mut own, text.len(), DOING)?;
-                own.push_str(text);
+                html::read_text(text, None, &mut page, stop)?;
+                text = &page;
             }
-            token_places(&own, tokenizer, stop, &mut places[n])?;
-            read_tokens(&Document::Text(own), tokenizer, &mut scratch, &mut tokens[n], stop)?;
+            token_places(text, tokenizer, stop, &mut places[n])?;
+            read_tokens(text, tokenizer, &mut scratch, &mut tokens[n], stop)?;
         }
         let [a, b] = &tokens;
         let shared = SharedWindows::new(a, self.min_run, &[], stop)?.shared_tokens(b, stop)?;
@@ -138,17 +137,10 @@ impl Method for Runs {
     }
 }
 
-/// Returns the tokenizer for the texts of pages.
-fn of_texts(tokenizer: Tokenizer) -> Tokenizer {
-    if tokenizer == Tokenizer::Html { Tokenizer::Words } else { tokenizer }
-}
-
 impl Runs {
     fn tokens(&self, text: &str, stop: &Stop) -> Result<Vec<u64>> {
-        // The text of a page was read before.
-        let tokenizer = if self.tokenizer == Tokenizer::Html { Tokenizer::Words } else { self.tokenizer };
         let mut tokens = Vec::new();
-        read_tokens(&document_of(text)?, tokenizer, &mut Scratch::default(), &mut tokens, stop)?;
+        read_tokens(text, of_texts(self.tokenizer), &mut Scratch::default(), &mut tokens, stop)?;
         Ok(tokens)
     }
 }

@@ -20,9 +20,7 @@ use crate::error::Result;
 use crate::executor::Executor;
 use crate::features::sets::order::Ordered;
 use crate::features::sets::store::RecordStore;
-use crate::joins::Algorithm;
-use crate::joins::sets::set_join::SetJoin;
-use crate::joins::{Counts, RecordJoin};
+use crate::joins::{Algorithm, Counts, JoinedSets, RecordJoin};
 use crate::memory;
 use crate::storage::files::Resources;
 use crate::verify::measure::Measure;
@@ -73,9 +71,9 @@ pub fn sentence_pairs<'f>(
     let parts = SentencePart::of_join(hot.is_some(), classes.two);
     for (n, &part) in parts.iter().enumerate() {
         let (left, right, numbers) = part.take(&mut of, hot.as_deref(), classes.two, resources)?;
-        let of_join = Resources { budget: budget / 2, ..resources };
-        let mut join = SetJoin::new(left, right, shared_tokens, predicate, Algorithm::Auto, of_join)?;
-        joined.take(&mut join, &numbers, &mut |done| {
+        let (algorithm, budget) = (Algorithm::Auto, budget / 2);
+        let sets = JoinedSets { left, right, shared_tokens, predicate, algorithm, budget };
+        joined.take(&mut *sets.join(files)?, &numbers, &mut |done| {
             progress(Phase::Joining, (n as f64 + done) / parts.len() as f64);
         })?;
     }
@@ -140,7 +138,7 @@ impl<'a, 'f> JoinedParts<'a, 'f> {
     /// done.
     fn take(
         &mut self,
-        join: &mut SetJoin,
+        join: &mut dyn RecordJoin,
         numbers: &PartClasses,
         progress: &mut dyn FnMut(f64),
     ) -> Result<()> {

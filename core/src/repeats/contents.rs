@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::executor::{Executor, Stop};
 use crate::features::runs::contents::{Contents, content};
 use crate::features::runs::tokens::read_tokens;
-use crate::features::tokens::{Document, Scratch, Tokenizer};
+use crate::features::tokens::{Scratch, Tokenizer};
 use crate::hash;
 use crate::memory;
 use crate::storage::sort::{Groups, Sorter, both, both_long, order_by_key};
@@ -120,7 +120,7 @@ pub(super) fn asked_of<T: Pod + Ord, K: PartialOrd>(
 }
 
 /// Returns the tokenizer for texts that were made of documents.
-pub(super) fn of_texts(tokenizer: Tokenizer) -> Tokenizer {
+pub(crate) fn of_texts(tokenizer: Tokenizer) -> Tokenizer {
     if tokenizer == Tokenizer::Html { Tokenizer::Words } else { tokenizer }
 }
 
@@ -254,13 +254,8 @@ impl Lister<'_> {
     ) -> Result<()> {
         task.made.clear();
         let Unit::Window(least) = self.parameters.unit else { return Ok(()) };
-        let document = Document::Text(std::mem::take(&mut task.text));
         let tokenizer = of_texts(self.parameters.tokenizer);
-        let read = read_tokens(&document, tokenizer, &mut space.scratch, &mut space.tokens, stop);
-        if let Document::Text(text) = document {
-            task.text = text;
-        }
-        read?;
+        read_tokens(task.text.as_str(), tokenizer, &mut space.scratch, &mut space.tokens, stop)?;
         let contents = space.contents.get_or_insert_with(|| Contents::new(least));
         contents.set(&space.tokens, stop)?;
         task.given.iter().try_for_each(|asked| list(asked, contents, &mut task.made))
@@ -296,7 +291,6 @@ impl Lister<'_> {
 /// Reads the tokens of units.
 #[derive(Debug, Default)]
 pub struct UnitTokens {
-    unit: Document,
     scratch: Scratch,
     tokens: Vec<u64>,
 }
@@ -304,12 +298,7 @@ pub struct UnitTokens {
 impl UnitTokens {
     /// Returns the tokens of a unit of a text that was made of a document.
     pub fn read(&mut self, unit: &str, tokenizer: Tokenizer, stop: &Stop) -> Result<&[u64]> {
-        if let Document::Text(text) = &mut self.unit {
-            text.clear();
-            memory::reserve_text(text, unit.len(), DOING)?;
-            text.push_str(unit);
-        }
-        read_tokens(&self.unit, of_texts(tokenizer), &mut self.scratch, &mut self.tokens, stop)?;
+        read_tokens(unit, of_texts(tokenizer), &mut self.scratch, &mut self.tokens, stop)?;
         Ok(&self.tokens)
     }
 }

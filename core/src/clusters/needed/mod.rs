@@ -21,8 +21,7 @@ mod paths;
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::features::sets::records::Members;
-use crate::joins::sets::set_join::SetJoin;
-use crate::joins::{Counts, RecordJoin, RecordPair, SelfJoin};
+use crate::joins::{Counts, JoinedSets, RecordJoin, RecordPair};
 use crate::memory;
 use crate::storage::files::TempFiles;
 use choosing::Choosing;
@@ -74,15 +73,15 @@ enum JoinState {
     /// Nothing is done.
     New,
     /// All pairs are returned by this join.
-    All(SetJoin),
+    All(Box<dyn RecordJoin>),
     /// Leaders are chosen.
     Choosing,
     /// The other records are joined with the leaders.
-    Following(SetJoin, [Vec<u32>; 2]),
+    Following(Box<dyn RecordJoin>, [Vec<u32>; 2]),
     /// Paths between groups are looked for.
     Connecting,
     /// The pairs of small clusters are returned.
-    Small(SetJoin, Vec<u32>),
+    Small(Box<dyn RecordJoin>, Vec<u32>),
     Done,
 }
 
@@ -95,7 +94,7 @@ impl std::fmt::Debug for Needed {
 impl Needed {
     /// Takes the sets of a join. `row_rank` is the rank of each row; no two have the same.
     pub fn new(
-        sets: SelfJoin,
+        sets: JoinedSets,
         members: &Members,
         row_rank: impl Fn(u32) -> u32,
         purpose: Purpose,
@@ -154,7 +153,7 @@ impl Needed {
     fn after(&mut self, executor: &dyn Executor) -> Result<JoinState> {
         Ok(match (&self.state, self.purpose) {
             (JoinState::New, _) => match self.expects_few(executor)? {
-                true => JoinState::All(self.parts.whole(executor)?),
+                true => JoinState::All(self.parts.whole()?),
                 false => JoinState::Choosing,
             },
             (JoinState::Choosing, _) => {

@@ -4,16 +4,15 @@ use crate::error::Result;
 use crate::executor::Executor;
 use crate::features::sets::records::RECORD;
 use crate::features::sets::store::RecordStore;
-use crate::joins::sets::set_join::SetJoin;
-use crate::joins::{Counts, RecordJoin, RecordPair, SelfJoin};
+use crate::joins::{Counts, JoinedSets, RecordJoin, RecordPair};
 use crate::memory;
-use crate::storage::files::{Resources, TempFiles};
+use crate::storage::files::TempFiles;
 
 const DOING: &str = "choosing rows to compare";
 
 /// The sets of one table, of which parts are joined.
 pub(super) struct SetParts {
-    sets: SelfJoin,
+    sets: JoinedSets,
     files: Box<dyn TempFiles>,
     /// The number of bytes that may be held in addition to the sets.
     budget: usize,
@@ -22,14 +21,14 @@ pub(super) struct SetParts {
 }
 
 impl SetParts {
-    pub(super) fn new(sets: SelfJoin, files: Box<dyn TempFiles>) -> Self {
-        let budget = sets.budget.saturating_sub(sets.store.bytes()).max(sets.budget / 4);
+    pub(super) fn new(sets: JoinedSets, files: Box<dyn TempFiles>) -> Self {
+        let budget = sets.budget.saturating_sub(sets.left.bytes()).max(sets.budget / 4);
         Self { sets, files, budget, counts: Counts::default() }
     }
 
     /// Returns a copy of some records.
     fn part(&mut self, wanted: &[u32], executor: &dyn Executor) -> Result<RecordStore> {
-        let store = &mut self.sets.store;
+        let store = &mut self.sets.left;
         let tokens: usize = wanted.iter().map(|&record| store.shared(record as usize)).sum();
         let bytes = tokens * size_of::<u32>() + wanted.len() * RECORD;
         if bytes <= self.budget / 4 {
@@ -47,28 +46,15 @@ impl SetParts {
         left: &[u32],
         right: Option<&[u32]>,
         executor: &dyn Executor,
-    ) -> Result<SetJoin> {
+    ) -> Result<Box<dyn RecordJoin>> {
         let left = self.part(left, executor)?;
         let right = right.map(|right| self.part(right, executor)).transpose()?;
-        self.join_of(left, right, self.budget / 2, executor)
+        JoinedSets { left, right, budget: self.budget / 2, ..self.sets }.join(&*self.files)
     }
 
     /// Prepares the join of all records with themselves. The sets are in the join afterwards.
-    pub(super) fn whole(&mut self, executor: &dyn Executor) -> Result<SetJoin> {
-        let store = self.sets.store.take_all();
-        self.join_of(store, None, self.sets.budget, executor)
-    }
-
-    fn join_of(
-        &self,
-        left: RecordStore,
-        right: Option<RecordStore>,
-        budget: usize,
-        executor: &dyn Executor,
-    ) -> Result<SetJoin> {
-        let resources = Resources { files: &*self.files, budget, executor };
-        let SelfJoin { shared_tokens, predicate, algorithm, .. } = self.sets;
-        SetJoin::new(left, right, shared_tokens, predicate, algorithm, resources)
+    pub(super) fn whole(&mut self) -> Result<Box<dyn RecordJoin>> {
+        JoinedSets { left: self.sets.left.take_all(), right: None, ..self.sets }.join(&*self.files)
     }
 
     /// Joins records, and calls `each` with every pair until it returns false.
@@ -95,7 +81,7 @@ impl SetParts {
 
     /// Returns the number of bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
-        self.sets.store.bytes()
+        self.sets.left.bytes()
     }
 }
 

@@ -141,7 +141,7 @@ fn word(from: usize, to: usize) -> Span {
 mod tests {
     use super::*;
     use crate::features::runs::tokens::read_tokens;
-    use crate::features::tokens::{Document, Scratch};
+    use crate::features::tokens::Scratch;
     use crate::hash::hash_bytes;
     use crate::text::words::words;
     use proptest::prelude::*;
@@ -150,8 +150,7 @@ mod tests {
         for tokenizer in [Tokenizer::Words, Tokenizer::Whitespace, Tokenizer::Chars] {
             let (mut hashes, mut places) = (Vec::new(), Vec::new());
             let stop = Stop::default();
-            read_tokens(&Document::from(text), tokenizer, &mut Scratch::default(), &mut hashes, &stop)
-                .unwrap();
+            read_tokens(text, tokenizer, &mut Scratch::default(), &mut hashes, &stop).unwrap();
             token_places(text, tokenizer, &stop, &mut places).unwrap();
             let of = |place: &Span| {
                 let token = place.slice(text);

@@ -5,13 +5,13 @@
 
 use crate::error::Result;
 use crate::executor::Stop;
-use crate::features::tokens::{Document, FeatureSpec, Scratch, Tokenizer, for_each_token};
+use crate::features::tokens::{DocumentRef, FeatureSpec, Scratch, Tokenizer, for_each_token};
 use crate::{hash, memory};
 
 /// Replaces the content of `hashes` with the hashes of the document's tokens, repeats included.
 /// Tokens are single words, single characters with `Tokenizer::Chars`, or ready-made tokens.
-pub fn read_tokens(
-    document: &Document,
+pub fn read_tokens<'a>(
+    document: impl Into<DocumentRef<'a>>,
     tokenizer: Tokenizer,
     scratch: &mut Scratch,
     hashes: &mut Vec<u64>,
@@ -24,8 +24,8 @@ pub fn read_tokens(
 }
 
 /// Calls `each` with the hashes of the document's tokens, one after the other, until it fails.
-pub fn each_token(
-    document: &Document,
+pub fn each_token<'a>(
+    document: impl Into<DocumentRef<'a>>,
     tokenizer: Tokenizer,
     scratch: &mut Scratch,
     stop: &Stop,
@@ -83,9 +83,7 @@ mod tests {
     fn tokens_in_the_order_of_the_text() {
         let read = |text: &str, tokenizer| {
             let mut hashes = vec![7];
-            let document = Document::from(text);
-            read_tokens(&document, tokenizer, &mut Scratch::default(), &mut hashes, &Stop::default())
-                .unwrap();
+            read_tokens(text, tokenizer, &mut Scratch::default(), &mut hashes, &Stop::default()).unwrap();
             hashes
         };
         let words = read("The crane; the CRANE", Tokenizer::Words);

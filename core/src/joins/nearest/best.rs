@@ -15,9 +15,9 @@ use crate::simd::prefetch::prefetch;
 const DOING: &str = "finding the nearest";
 
 /// The search for a record.
-pub struct RecordSearch<'a, const W: usize> {
+pub struct RecordSearch<'a> {
     /// What is searched.
-    pub index: &'a RecordIndex<W>,
+    pub index: &'a RecordIndex,
     /// The record.
     pub record: usize,
     /// What was found so far.
@@ -47,7 +47,7 @@ impl WindowCounts<'_> {
     }
 }
 
-impl<const W: usize> RecordSearch<'_, W> {
+impl RecordSearch<'_> {
     /// Takes the best rows of some blocks, which are ascending. `sums` are the counts of the rare
     /// tokens; the frequent ones are added. `near` is used again.
     pub fn blocks(

@@ -1,16 +1,15 @@
 //! The search by counting, for the records whose nearest ones have little in common with them.
-//! Nearly all records share a few tokens with them, and neither prefixes nor bitmaps of differences
-//! rule many out. So the tokens that are shared with each record are counted, for a block of
-//! records at a time: the lists of the rare tokens are read, and the columns of the frequent ones
-//! are added ([`super::lists`], [`crate::simd::columns`]). The sum is exact, so that no record
-//! has to be looked at again ([`super::best`]). Some records are searched for together in a window
-//! of some blocks, whose columns then stay in a cache.
+//! Nearly all records share a few tokens with them, and prefixes do not rule many out. So the
+//! tokens that are shared with each record are counted, for a block of records at a time: the lists
+//! of the rare tokens are read, and the columns of the frequent ones are added ([`super::lists`],
+//! [`crate::simd::columns`]). The sum is exact, so that no record has to be looked at again
+//! ([`super::best`]). Some records are searched for together in a window of some blocks, whose
+//! columns then stay in a cache.
 
 use std::ops::Range;
 
 use super::best::{RecordSearch, WindowCounts};
 use super::index::RecordIndex;
-use super::lists::TokenLists;
 use super::probe::RecordProbe;
 use crate::error::Result;
 use crate::executor::Stop;
@@ -18,6 +17,7 @@ use crate::joins::Counts;
 use crate::memory;
 use crate::simd::columns::{BitColumn, RECORDS, increment, planes};
 use crate::simd::prefetch::prefetch;
+use crate::storage::rows::Ragged;
 
 const DOING: &str = "finding the nearest";
 
@@ -99,9 +99,9 @@ impl BlockCounting {
     }
 
     /// Searches until all records are done. `first` is the first record of the block.
-    pub fn work<const W: usize>(
+    pub fn work(
         &mut self,
-        index: &RecordIndex<W>,
+        index: &RecordIndex,
         first: usize,
         probes: &mut [RecordProbe],
         counts: &mut Counts,
@@ -136,9 +136,9 @@ impl BlockCounting {
     }
 
     /// Places the cursors of the records up to `end`.
-    fn begin<const W: usize>(
+    fn begin(
         &mut self,
-        index: &RecordIndex<W>,
+        index: &RecordIndex,
         first: usize,
         end: usize,
         probes: &mut [RecordProbe],
@@ -160,7 +160,7 @@ impl BlockCounting {
             memory::reserve(&mut self.columns, frequent.len(), DOING)?;
             self.columns.extend(frequent.iter().map(|&token| index.frequent.number(token)));
             self.starts.push((self.cursors.len(), self.columns.len()));
-            self.entries.push(rare.iter().map(|&token| index.lists.for_token(token).0.len()).sum());
+            self.entries.push(rare.iter().map(|&token| index.lists.range(token as usize).len()).sum());
         }
         for &number in &self.waiting[self.chunk..end] {
             let record = first + number as usize;
@@ -172,9 +172,9 @@ impl BlockCounting {
     }
 
     /// Searches for a record, the next one, in a window.
-    fn search<const W: usize>(
+    fn search(
         &mut self,
-        index: &RecordIndex<W>,
+        index: &RecordIndex,
         record: usize,
         probe: &mut RecordProbe,
         window: &Range<usize>,
@@ -214,7 +214,7 @@ impl BlockCounting {
             memory::reserve(rare, records, DOING)?;
             rare.resize(records, 0);
         }
-        let all = index.lists.all();
+        let all = &index.lists.values;
         for n in 0..cursors.len() {
             if let Some(next) = cursors.get(n + AHEAD).filter(|next| (next.record as usize) < window.end) {
                 prefetch(all, next.at);
@@ -252,9 +252,9 @@ impl BlockCounting {
 
 impl TokenCursor {
     /// Returns the first place of the list of a token.
-    fn new(token: u32, lists: &TokenLists) -> Self {
-        let Range { start, end } = lists.range(token);
-        let record = lists.all()[start..end].first().copied().unwrap_or(u32::MAX);
+    fn new(token: u32, lists: &Ragged<u32>) -> Self {
+        let Range { start, end } = lists.range(token as usize);
+        let record = lists.values[start..end].first().copied().unwrap_or(u32::MAX);
         // Records are numbered with 32 bits.
         Self { at: start, left: (end - start) as u32, record }
     }

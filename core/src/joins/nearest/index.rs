@@ -1,22 +1,20 @@
-//! What all searches read: the records with their bitmaps, and the records of every token.
+//! What all searches read: the records, and the records of every token.
 
 use std::ops::Range;
 
-use super::lists::{Frequent, TokenLists};
+use super::lists::{Frequent, token_lists};
 use super::probe::{ListCost, RecordProbe};
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::features::sets::records::{Members, Records, SizeRuns};
-use crate::joins::sets::bitmap::{Bitmap, of_records};
-use crate::memory;
 use crate::simd::columns::{self, RECORDS};
-use crate::simd::planes::{self, PlanesKernel};
 use crate::simd::spread::{self, SpreadKernel};
+use crate::storage::rows::Ragged;
 use crate::verify::measure::Measure;
 
-/// The records of a table, with bitmaps of `W` words.
+/// The records of a table.
 #[derive(Debug)]
-pub struct RecordIndex<const W: usize> {
+pub struct RecordIndex {
     /// The distinct sets.
     pub records: Records,
     /// For each record the ranks of its rows, ascending.
@@ -28,19 +26,13 @@ pub struct RecordIndex<const W: usize> {
     /// The greatest size of a record.
     pub largest: u32,
     /// The records of every token.
-    pub lists: TokenLists,
-    /// The bitmaps.
-    pub bitmaps: Vec<Bitmap<W>>,
-    /// The comparison of bitmaps.
-    pub near: PlanesKernel<W>,
+    pub lists: Ragged<u32>,
     /// The columns of the frequent tokens.
     pub frequent: Frequent,
     /// The sum of columns.
     pub columns: columns::ColumnsKernel,
     /// What makes planes of counts.
     pub spread: SpreadKernel,
-    /// The first token whose list is too long to be searched.
-    pub searched: usize,
     short: u64,
     runs: SizeRuns,
 }
@@ -63,21 +55,14 @@ pub struct IndexParts {
     pub short: u64,
 }
 
-impl<const W: usize> RecordIndex<W> {
+impl RecordIndex {
     /// Makes the index. O(all tokens).
     pub fn new(parts: IndexParts, executor: &dyn Executor) -> Result<Self> {
-        /// Lists longer than this part of the records are not searched.
-        const LONG: usize = 4;
         let IndexParts { records, ranks, tokens, measure, wanted, short } = parts;
-        let lists = TokenLists::new(&records, tokens, executor)?;
-        let bitmaps = of_records(&records, executor)?;
+        let lists = token_lists(&records, tokens, executor)?;
         let runs = SizeRuns::new(records.sizes())?;
         let largest = runs.sizes().last().copied().unwrap_or(0);
-        let long = records.len() / LONG;
-        let unsearched =
-            (0..tokens).rev().take_while(|&token| lists.for_token(token as u32).0.len() > long).count();
-        let searched = tokens - unsearched;
-        let (near, columns) = (planes::kernel(), columns::kernel());
+        let columns = columns::kernel();
         let frequent = Frequent::new(&records, &lists, tokens, columns.records, executor)?;
         Ok(Self {
             records,
@@ -86,12 +71,9 @@ impl<const W: usize> RecordIndex<W> {
             wanted,
             largest,
             lists,
-            bitmaps,
-            near,
             frequent,
             columns,
             spread: spread::kernel(),
-            searched,
             short,
             runs,
         })
@@ -122,7 +104,7 @@ impl<const W: usize> RecordIndex<W> {
         probe.cost.check = spent.saturating_mul(2);
         let tokens = self.records.tokens(record);
         let rest = &tokens[tokens.len() - probe.left as usize..][..probe.needed() as usize];
-        let left: usize = rest.iter().map(|&token| self.lists.for_token(token).0.len()).sum();
+        let left: usize = rest.iter().map(|&token| self.lists.range(token as usize).len()).sum();
         let cost = left as u128 * u128::from(spent) / u128::from(entries.max(1));
         cost + u128::from(spent) > u128::from(counting)
     }
@@ -148,16 +130,29 @@ impl<const W: usize> RecordIndex<W> {
         (ALWAYS + A_BLOCK * self.records.len().div_ceil(RECORDS) + columns + lists) as u64
     }
 
-    /// Returns the part of a window of a list whose records have sizes that a probe reaches.
-    pub fn within(&self, probe: &RecordProbe, list: &[u32], window: Range<usize>) -> Range<usize> {
+    /// Returns the part of a list whose records have sizes that a probe reaches.
+    pub fn within(&self, probe: &RecordProbe, list: &[u32]) -> Range<usize> {
         let reach = self.reach(probe);
-        if reach.is_empty() {
-            return window.start..window.start;
-        }
-        let inside = &list[window.clone()];
-        let from = inside.partition_point(|&record| (record as usize) < reach.start);
-        let to = from + inside[from..].partition_point(|&record| (record as usize) < reach.end);
-        window.start + from..window.start + to
+        let from = list.partition_point(|&record| (record as usize) < reach.start);
+        from..from + list[from..].partition_point(|&record| (record as usize) < reach.end)
+    }
+
+    /// Returns the first of these records, as many as are searched for together.
+    pub fn block(&self, records: Range<usize>, threads: usize) -> Range<usize> {
+        /// The more records are searched for together, the more of them use the columns in a cache.
+        const TOKENS: usize = 1 << 20;
+        const PARTNERS: usize = 1 << 18;
+        /// Every thread gets some blocks.
+        const BLOCKS: usize = 32;
+        let all = self.records.len().div_ceil(BLOCKS * threads);
+        let most = (PARTNERS / self.wanted.max(1)).clamp(1, all.max(1));
+        let mut tokens = 0;
+        let fit = records.clone().take(most).take_while(|&record| {
+            tokens += self.records.tokens(record).len();
+            tokens <= TOKENS
+        });
+        let count = fit.count().max(1).min(records.len());
+        records.start..records.start + count
     }
 
     /// Returns the records whose sizes a probe reaches.
@@ -212,10 +207,6 @@ impl<const W: usize> RecordIndex<W> {
 
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.records.bytes()
-            + self.ranks.bytes()
-            + self.lists.bytes()
-            + memory::bytes(&self.bitmaps)
-            + self.frequent.bytes()
+        self.records.bytes() + self.ranks.bytes() + self.lists.bytes() + self.frequent.bytes()
     }
 }

@@ -22,8 +22,6 @@ pub struct RecordProbe {
     pub left: u32,
     /// What the search by lists has cost so far.
     pub cost: ListCost,
-    /// The record waits for the search by counting.
-    pub waits: bool,
     /// The condition that a partner has to meet.
     predicate: Predicate,
     /// The condition was raised, and the sizes do not follow it yet: there may be fewer of them.
@@ -67,8 +65,7 @@ impl RecordProbe {
         let cost = ListCost::default();
         // One shared token is enough so far.
         let most = if left > 0 { largest } else { 0 };
-        let mut probe =
-            Self { top, size, left, cost, waits: false, predicate, raised: false, least: 1, most };
+        let mut probe = Self { top, size, left, cost, predicate, raised: false, least: 1, most };
         probe.raise(measure);
         probe.follow(largest);
         Ok(probe)
@@ -78,12 +75,6 @@ impl RecordProbe {
     #[inline]
     pub fn is_done(&self) -> bool {
         self.least > self.most
-    }
-
-    /// Reports whether the record's next token has to be searched for.
-    #[inline]
-    pub fn is_searching(&self) -> bool {
-        !self.is_done() && !self.waits
     }
 
     /// Returns the least number of tokens that the record and a partner of this size must share,
@@ -195,19 +186,6 @@ impl RecordProbe {
         self.most = largest;
         self.lower();
         self.raised = false;
-    }
-
-    /// Returns the greatest number of tokens that only one of the two sets may have, for partners
-    /// of these sizes, if partners of the first and of the last size are possible.
-    #[inline]
-    pub fn may_differ(&self, first: u32, last: u32) -> u32 {
-        let of = |size: u32| self.need(size).map_or(0, |need| self.size + size - 2 * need);
-        if first == last {
-            return of(first);
-        }
-        // The record changes its side of the measure where the partner is as large as itself.
-        let same = if (first..last).contains(&self.size) { of(self.size) } else { 0 };
-        of(first).max(of(last)).max(same) + self.predicate.ripple()
     }
 
     /// Returns the least number of tokens that a partner must share so that its first row, whose

@@ -5,13 +5,10 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::error::Result;
 use crate::executor::Stop;
-use crate::features::runs::anchors::Anchors;
 use crate::features::runs::tokens::read_tokens;
 use crate::features::texts::Texts;
-use crate::features::tokens::{Document, Scratch, Tokenizer};
-use crate::joins::candidates::{Slice, each_slice};
+use crate::features::tokens::{Scratch, Tokenizer};
 use crate::joins::keys::{KeyPosting, weighted_keys};
-use crate::memory;
 use crate::storage::files::Resources;
 use crate::storage::sort::{Groups, Sorted, Sorter};
 use crate::verify::shared_runs::RunShare;
@@ -52,20 +49,14 @@ impl RunTexts {
 
     /// Reads the tokens of a text.
     pub(super) fn read(&self, record: u32, space: &mut CompareScratch, stop: &Stop) -> Result<()> {
-        if let Document::Text(text) = &mut space.document {
-            text.clear();
-            let own = self.texts.text(record);
-            memory::reserve_text(text, own.len(), DOING)?;
-            text.push_str(own);
-        }
-        read_tokens(&space.document, self.rule.tokenizer, &mut space.scratch, &mut space.tokens, stop)
+        let text = self.texts.text(record);
+        read_tokens(text, self.rule.tokenizer, &mut space.scratch, &mut space.tokens, stop)
     }
 }
 
 /// Scratch memory of a thread.
 #[derive(Default)]
 pub(super) struct CompareScratch {
-    document: Document,
     scratch: Scratch,
     pub tokens: Vec<u64>,
 }
@@ -91,47 +82,7 @@ pub(super) struct RankedAnchor {
     unused: u32,
 }
 
-/// The anchors of some texts, in the order of the texts.
-#[derive(Default)]
-struct Chosen {
-    anchors: Vec<RecordAnchor>,
-    lengths: Vec<u32>,
-}
-
 impl RunTexts {
-    /// Lists the anchors of all texts, and counts their tokens.
-    pub(super) fn anchors<'f>(&mut self, resources: Resources<'f>) -> Result<Sorter<'f, RecordAnchor>> {
-        let Resources { files, budget, executor } = resources;
-        let mut all = Sorter::new(files, budget / 4);
-        let least = self.rule.least;
-        let mut lengths = Vec::new();
-        let choose = |slice: &mut Slice<Chosen>, stop: &Stop| {
-            let (mut space, mut rule, mut chosen) =
-                (CompareScratch::default(), Anchors::new(least), Vec::new());
-            let Chosen { anchors, lengths } = &mut slice.found;
-            anchors.clear();
-            lengths.clear();
-            for record in slice.records.clone() {
-                self.read(record, &mut space, stop)?;
-                rule.select(&space.tokens, stop, &mut chosen)?;
-                memory::push(lengths, space.tokens.len() as u32, DOING)?;
-                memory::reserve(anchors, chosen.len(), DOING)?;
-                anchors.extend(chosen.iter().map(|anchor| RecordAnchor {
-                    hash: anchor.hash,
-                    record,
-                    covers: anchor.covers(least),
-                }));
-            }
-            Ok(())
-        };
-        each_slice(self.texts.len() as u32, Self::SLICE, executor, choose, |chosen| {
-            memory::extend(&mut lengths, &chosen.lengths, DOING)?;
-            chosen.anchors.into_iter().try_for_each(|anchor| all.push(anchor, executor))
-        })?;
-        self.lengths = lengths;
-        Ok(all)
-    }
-
     /// Adds to each anchor the number of texts that have it, and leaves out those that no other
     /// text has.
     pub(super) fn ranked<'f>(

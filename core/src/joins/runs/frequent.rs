@@ -7,7 +7,7 @@ use bytemuck::{Pod, Zeroable};
 
 use super::anchors::{CompareScratch, DOING, RecordAnchor, RunTexts};
 use crate::error::Result;
-use crate::executor::Stop;
+use crate::executor::{Executor, Stop};
 use crate::features::runs::anchors::{Anchor, Anchors};
 use crate::features::runs::contents::Contents;
 use crate::joins::candidates::{Slice, each_slice};
@@ -58,22 +58,16 @@ struct RecordWindow {
     unused: u32,
 }
 
-/// What is left of the texts without the windows that do not count.
-pub(super) struct Rest<'f> {
-    /// The anchors of windows that count.
-    pub anchors: Sorter<'f, RecordAnchor>,
-    /// For each text, the number of tokens in windows that count.
+/// What the texts have without the windows that do not count.
+#[derive(Default)]
+pub(super) struct RunCounts {
+    /// For each text, the number of its tokens, and of those in windows that count.
+    pub lengths: Vec<u32>,
     pub tokens: Vec<u32>,
     /// The texts that have windows that do not count.
     pub left_out: Vec<u32>,
-}
-
-/// The rest of some texts.
-#[derive(Default)]
-struct RestOfSome {
+    /// The anchors of windows that count, of some texts.
     anchors: Vec<RecordAnchor>,
-    tokens: Vec<u32>,
-    left_out: Vec<u32>,
 }
 
 impl RunTexts {
@@ -87,18 +81,7 @@ impl RunTexts {
         resources: Resources<'_>,
     ) -> Result<(Vec<u128>, FrequentWindows)> {
         let Resources { files, budget, executor } = resources;
-        let mut hashes: Vec<u64> = Vec::new();
-        let mut last: Option<RecordAnchor> = None;
-        let mut documents = 0u64;
-        while let Some(next) = anchors.next(executor)? {
-            let same = last.is_some_and(|last| last.hash == next.hash);
-            let again = same && last.is_some_and(|last| last.record == next.record);
-            documents = if same { documents } else { 0 } + if again { 0 } else { rows(next.record) };
-            if documents > most && hashes.last() != Some(&next.hash) {
-                memory::push(&mut hashes, next.hash, DOING)?;
-            }
-            last = Some(next);
-        }
+        let hashes = frequent_keys(anchors, |anchor| (anchor.hash, anchor.record), most, rows, executor)?;
         let mut windows = Sorter::new(files, budget / 4);
         if !hashes.is_empty() {
             let list = |slice: &mut Slice<Vec<RecordWindow>>, stop: &Stop| self.list(&hashes, slice, stop);
@@ -107,19 +90,10 @@ impl RunTexts {
             })?;
         }
         drop(hashes);
+        let window = |window: &RecordWindow| (window.content, window.record);
         let mut windows = windows.sorted(executor)?;
-        let mut frequent: Vec<u128> = Vec::new();
-        let (mut last, mut documents) = (None, 0u64);
-        while let Some(RecordWindow { content, record, .. }) = windows.next(executor)? {
-            let same = last.is_some_and(|(of, _)| of == content);
-            let again = last == Some((content, record));
-            documents = if same { documents } else { 0 } + if again { 0 } else { rows(record) };
-            let content_hash = joined(content);
-            if documents > most && frequent.last() != Some(&content_hash) {
-                memory::push(&mut frequent, content_hash, DOING)?;
-            }
-            last = Some((content, record));
-        }
+        let contents = frequent_keys(&mut windows, window, most, rows, executor)?;
+        let frequent = memory::collect(contents.into_iter().map(joined), DOING)?;
         let (windows, tokens) = (frequent.len() as u64, self.rule.least as u64);
         Ok((frequent, FrequentWindows { windows, tokens, most, documents: 0 }))
     }
@@ -129,7 +103,8 @@ impl RunTexts {
         slice.found.clear();
         let mut reader = AnchorReader::new(self.rule.least);
         for record in slice.records.clone() {
-            reader.read(self, record, stop)?;
+            reader.choose(self, record, stop)?;
+            reader.hash(stop)?;
             for anchor in reader.chosen.iter().filter(|anchor| hashes.binary_search(&anchor.hash).is_ok()) {
                 memory::reserve(&mut slice.found, anchor.windows as usize, DOING)?;
                 slice.found.extend(firsts(anchor).map(|first| {
@@ -141,27 +116,33 @@ impl RunTexts {
         Ok(())
     }
 
-    /// Lists the anchors of the windows that count.
-    pub(super) fn anchors_that_count<'f>(&self, resources: Resources<'f>) -> Result<Rest<'f>> {
+    /// Lists the anchors of the windows that count, and counts the tokens of all texts.
+    pub(super) fn anchors<'f>(
+        &self,
+        resources: Resources<'f>,
+    ) -> Result<(Sorter<'f, RecordAnchor>, RunCounts)> {
         let Resources { files, budget, executor } = resources;
-        let mut rest =
-            Rest { anchors: Sorter::new(files, budget / 4), tokens: Vec::new(), left_out: Vec::new() };
-        let work = |slice: &mut Slice<RestOfSome>, stop: &Stop| self.rest_of_some(slice, stop);
+        let (mut anchors, mut all) = (Sorter::new(files, budget / 4), RunCounts::default());
+        let work = |slice: &mut Slice<RunCounts>, stop: &Stop| self.count(slice, stop);
         each_slice(self.texts.len() as u32, Self::SLICE, executor, work, |found| {
-            memory::extend(&mut rest.tokens, &found.tokens, DOING)?;
-            memory::extend(&mut rest.left_out, &found.left_out, DOING)?;
-            found.anchors.into_iter().try_for_each(|anchor| rest.anchors.push(anchor, executor))
+            memory::extend(&mut all.lengths, &found.lengths, DOING)?;
+            memory::extend(&mut all.tokens, &found.tokens, DOING)?;
+            memory::extend(&mut all.left_out, &found.left_out, DOING)?;
+            found.anchors.into_iter().try_for_each(|anchor| anchors.push(anchor, executor))
         })?;
-        Ok(rest)
+        Ok((anchors, all))
     }
 
-    fn rest_of_some(&self, slice: &mut Slice<RestOfSome>, stop: &Stop) -> Result<()> {
+    fn count(&self, slice: &mut Slice<RunCounts>, stop: &Stop) -> Result<()> {
         let least = self.rule.least as u32;
         let mut reader = AnchorReader::new(self.rule.least);
-        slice.found = RestOfSome::default();
-        let RestOfSome { anchors, tokens, left_out } = &mut slice.found;
+        slice.found = RunCounts::default();
+        let RunCounts { lengths, tokens, left_out, anchors } = &mut slice.found;
         for record in slice.records.clone() {
-            reader.read(self, record, stop)?;
+            reader.choose(self, record, stop)?;
+            if !self.frequent.is_empty() {
+                reader.hash(stop)?;
+            }
             let (mut covered, mut end, mut all) = (0, 0, true);
             for (n, anchor) in reader.chosen.iter().enumerate() {
                 if n.is_multiple_of(1 << 10) {
@@ -169,7 +150,9 @@ impl RunTexts {
                 }
                 let mut span: Option<(u32, u32)> = None;
                 for first in firsts(anchor) {
-                    if self.frequent.binary_search(&reader.contents.content(first as usize)).is_ok() {
+                    if !self.frequent.is_empty()
+                        && self.frequent.binary_search(&reader.contents.content(first as usize)).is_ok()
+                    {
                         all = false;
                         continue;
                     }
@@ -185,6 +168,7 @@ impl RunTexts {
                     )?;
                 }
             }
+            memory::push(lengths, reader.space.tokens.len() as u32, DOING)?;
             memory::push(tokens, covered, DOING)?;
             if !all {
                 memory::push(left_out, record, DOING)?;
@@ -192,6 +176,29 @@ impl RunTexts {
         }
         Ok(())
     }
+}
+
+/// Returns the keys that more than `most` documents have, ascending. `key` returns the key and the
+/// record of an entry, in whose order the entries are; `rows` returns the number of documents that
+/// have a record.
+fn frequent_keys<T: Pod + Ord, K: PartialEq + Copy>(
+    entries: &mut Sorted<T>,
+    key: impl Fn(&T) -> (K, u32),
+    most: u64,
+    rows: &dyn Fn(u32) -> u64,
+    executor: &dyn Executor,
+) -> Result<Vec<K>> {
+    let (mut keys, mut last, mut documents) = (Vec::new(), None, 0u64);
+    while let Some((next, record)) = entries.next(executor)?.as_ref().map(&key) {
+        let same = last.is_some_and(|(before, _)| before == next);
+        let again = last == Some((next, record));
+        documents = if same { documents } else { 0 } + if again { 0 } else { rows(record) };
+        if documents > most && keys.last() != Some(&next) {
+            memory::push(&mut keys, next, DOING)?;
+        }
+        last = Some((next, record));
+    }
+    Ok(keys)
 }
 
 /// Returns the first tokens of the windows that chose an anchor.
@@ -217,9 +224,13 @@ impl AnchorReader {
         Self { space, rule: Anchors::new(least), chosen, contents: Contents::new(least) }
     }
 
-    fn read(&mut self, texts: &RunTexts, record: u32, stop: &Stop) -> Result<()> {
+    fn choose(&mut self, texts: &RunTexts, record: u32, stop: &Stop) -> Result<()> {
         texts.read(record, &mut self.space, stop)?;
-        self.rule.select(&self.space.tokens, stop, &mut self.chosen)?;
+        self.rule.select(&self.space.tokens, stop, &mut self.chosen)
+    }
+
+    /// Hashes the windows of the text.
+    fn hash(&mut self, stop: &Stop) -> Result<()> {
         self.contents.set(&self.space.tokens, stop)
     }
 }

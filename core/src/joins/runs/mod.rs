@@ -48,20 +48,20 @@ pub fn run_pairs(
     let right_from = right.as_ref().map(|_| left.len() as u32);
     let mut compared = RunTexts { right_from, texts, rule, lengths: Vec::new(), frequent: Vec::new() };
     progress("choosing anchors");
-    let mut anchors = compared.anchors(resources)?.sorted(executor)?;
-    let mut frequent = FrequentWindows::default();
-    let mut counted = None;
+    let (anchors, mut counted) = compared.anchors(resources)?;
+    let (mut anchors, mut frequent) = (anchors.sorted(executor)?, FrequentWindows::default());
     if let Some(most) = rule.max_documents {
         progress("counting the documents of windows");
         let rows = |record: u32| documents(record, &left, right.as_ref());
         (compared.frequent, frequent) = compared.frequent(most, &mut anchors, &rows, resources)?;
         anchors.rewind(executor)?;
         if !compared.frequent.is_empty() {
-            let rest = compared.anchors_that_count(resources)?;
-            (anchors, counted) = (rest.anchors.sorted(executor)?, Some(rest.tokens));
-            frequent.documents = rest.left_out.iter().map(|&record| rows(record)).sum();
+            let (rest, of_rest) = compared.anchors(resources)?;
+            (anchors, counted) = (rest.sorted(executor)?, of_rest);
+            frequent.documents = counted.left_out.iter().map(|&record| rows(record)).sum();
         }
     }
+    compared.lengths = counted.lengths;
     progress("looking for shared anchors");
     let ranked = compared.ranked(anchors, resources)?;
     let postings = compared.postings(ranked.sorted(executor)?, resources)?;
@@ -71,12 +71,7 @@ pub fn run_pairs(
         candidates.push([one.record() as u32, other.record() as u32], executor)
     })?;
     let of_equal = |record: u32| {
-        let length = compared.lengths[record as usize];
-        let shared = match &counted {
-            Some(tokens) => tokens[record as usize],
-            None if length as usize >= rule.least => length,
-            None => 0,
-        };
+        let (length, shared) = (compared.lengths[record as usize], counted.tokens[record as usize]);
         let similarity = rule.of.share([shared; 2], [length; 2]);
         (shared > 0 && similarity >= rule.threshold).then_some(similarity)
     };

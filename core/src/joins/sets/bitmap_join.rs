@@ -99,7 +99,7 @@ impl<const W: usize> BitmapJoin<W> {
         for probe in probes {
             stop.check()?;
             let reach = inputs.reach(probe as u32);
-            let tokens = inputs.probing_prefix(probe).tokens;
+            let tokens = inputs.probing_prefix(probe);
             sample.postings += tokens.len() as f64;
             lists.clear();
             let mut met = 0;

@@ -7,26 +7,20 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use super::PrefixJoin;
 use super::bounds::{Bounds, PairSide};
 use super::inputs::Inputs;
-use super::{Algorithm, PrefixJoin};
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::features::sets::records::Records;
 use crate::features::sets::store::RecordStore;
-use crate::joins::{Counts, RecordJoin, RecordPair, SelfJoin};
+use crate::joins::{Counts, JoinedSets, RecordJoin, RecordPair};
 use crate::memory;
-use crate::verify::predicate::Predicate;
 
 /// A join of all records of one store with each other, or of two stores.
 #[derive(Debug)]
 pub struct BlockJoin {
-    left: RecordStore,
-    right: Option<RecordStore>,
-    shared_tokens: usize,
-    predicate: Predicate,
-    algorithm: Algorithm,
-    budget: usize,
+    sets: JoinedSets,
     /// The pairs of blocks that are still to be joined: the block that probes, and the block that
     /// is indexed.
     todo: VecDeque<[Range<usize>; 2]>,
@@ -50,63 +44,32 @@ struct Current {
 }
 
 impl BlockJoin {
-    /// Prepares a join that holds about `budget` bytes of records and index at a time, and at least
-    /// one record of each side.
-    pub fn new(
-        left: RecordStore,
-        right: Option<RecordStore>,
-        shared_tokens: usize,
-        predicate: Predicate,
-        algorithm: Algorithm,
-        budget: usize,
-    ) -> Self {
-        let bounds = Bounds::new(predicate);
-        let mut join = Self {
-            left,
-            right,
-            shared_tokens,
-            predicate,
-            algorithm,
-            budget,
-            todo: VecDeque::new(),
-            total: 0,
-            current: None,
-            found: None,
-            space: Vec::new(),
-            counts: Counts::default(),
+    /// Prepares a join that holds about as many bytes of records and index at a time as the budget
+    /// says, and at least one record of each side.
+    pub fn new(sets: JoinedSets) -> Self {
+        let JoinedSets { left, right, predicate, budget, .. } = &sets;
+        let bounds = Bounds::new(*predicate);
+        let probing = match right {
+            None if is_one(&sets) => blocks(left, &bounds, PairSide::Left, *budget),
+            _ => blocks(left, &bounds, PairSide::Left, budget / 2),
         };
-        join.todo = match &join.right {
-            None => {
-                let one = blocks(&join.left, &bounds, PairSide::Left, budget);
-                let blocks =
-                    if one.len() > 1 { blocks(&join.left, &bounds, PairSide::Left, budget / 2) } else { one };
-                let after = |n: usize| {
-                    blocks[n..].iter().take_while({
-                        let (left, bounds) = (&join.left, &bounds);
-                        let largest = left.size(blocks[n].end - 1);
-                        move |probes| reach(bounds, left.size(probes.start), largest)
-                    })
-                };
-                let of_block = |n: usize| after(n).map(move |probes| (n, probes.clone()));
-                (0..blocks.len()).flat_map(of_block).map(|(n, probes)| [probes, blocks[n].clone()]).collect()
-            }
-            Some(right) => {
-                let lefts = blocks(&join.left, &bounds, PairSide::Left, budget / 2);
-                let rights = blocks(right, &bounds, PairSide::Right, budget / 2);
-                let of_block = |found: &Range<usize>| {
-                    lefts
-                        .iter()
-                        .map({
-                            let found = found.clone();
-                            move |probes| [probes.clone(), found.clone()]
-                        })
-                        .collect::<Vec<_>>()
-                };
-                rights.iter().flat_map(of_block).collect()
-            }
+        let indexed = match right {
+            None => probing.clone(),
+            Some(right) => blocks(right, &bounds, PairSide::Right, budget / 2),
         };
-        join.total = join.todo.len();
-        join
+        let mut todo = VecDeque::new();
+        for (n, found) in indexed.iter().enumerate() {
+            // Of one table, the blocks before this one have met it.
+            let from = if right.is_none() { n } else { 0 };
+            let is_near = |probes: &&Range<usize>| {
+                right.is_some() || reach(&bounds, left.size(probes.start), left.size(found.end - 1))
+            };
+            let probing = probing[from..].iter().take_while(is_near);
+            todo.extend(probing.map(|probes| [probes.clone(), found.clone()]));
+        }
+        let total = todo.len();
+        let (found, space, counts) = (None, Vec::new(), Counts::default());
+        Self { sets, todo, total, current: None, found, space, counts }
     }
 
     /// Loads the records that probe, and the indexed records unless they are the same records.
@@ -124,13 +87,14 @@ impl BlockJoin {
             true => store.take(),
             false => store.load(block.clone(), space.pop().unwrap_or_default()),
         };
-        let right = match (&mut self.right, known) {
+        let JoinedSets { left, right, .. } = &mut self.sets;
+        let right = match (right, known) {
             (None, _) if probes == found => None,
             (_, Some(known)) => Some(known),
             (Some(right), None) => Some(load(right, found)?),
-            (None, None) => Some(load(&mut self.left, found)?),
+            (None, None) => Some(load(left, found)?),
         };
-        Ok((load(&mut self.left, probes)?, right))
+        Ok((load(left, probes)?, right))
     }
 
     /// Ends the join of two blocks, and keeps the indexed records, because the next pair of blocks
@@ -166,8 +130,9 @@ impl RecordJoin for BlockJoin {
             }
             let Some(blocks) = self.todo.pop_front() else { return Ok(None) };
             let (left, right) = self.load(&blocks)?;
-            let inputs = Inputs::new(left, right, self.shared_tokens, self.predicate)?;
-            let join = PrefixJoin::new(inputs, self.algorithm, self.budget, executor)?;
+            let JoinedSets { shared_tokens, predicate, algorithm, budget, .. } = self.sets;
+            let inputs = Inputs::new(left, right, shared_tokens, predicate)?;
+            let join = PrefixJoin::new(inputs, algorithm, budget, executor)?;
             self.current = Some(Current { join, blocks });
         }
     }
@@ -186,18 +151,17 @@ impl RecordJoin for BlockJoin {
     }
 
     fn bytes(&self) -> usize {
-        self.left.bytes()
-            + self.right.as_ref().map_or(0, RecordStore::bytes)
+        self.sets.left.bytes()
+            + self.sets.right.as_ref().map_or(0, RecordStore::bytes)
             + self.current.as_ref().map_or(0, |current| current.join.bytes())
             + self.found.as_ref().map_or(0, |(_, records)| records.bytes())
             + self.space.iter().map(memory::bytes).sum::<usize>()
     }
 
-    fn take_sets(&mut self) -> Option<SelfJoin> {
-        let begun = self.right.is_some() || self.current.is_some() || self.todo.len() < self.total;
-        let Self { shared_tokens, predicate, algorithm, budget, .. } = *self;
-        let whole = !begun && predicate.is_symmetric();
-        whole.then(|| SelfJoin { store: self.left.take_all(), shared_tokens, predicate, algorithm, budget })
+    fn take_sets(&mut self) -> Option<JoinedSets> {
+        let begun = self.sets.right.is_some() || self.current.is_some() || self.todo.len() < self.total;
+        let whole = !begun && self.sets.predicate.is_symmetric();
+        whole.then(|| JoinedSets { left: self.sets.left.take_all(), right: None, ..self.sets })
     }
 }
 
@@ -207,15 +171,13 @@ fn reach(bounds: &Bounds, probe: u32, largest: u32) -> bool {
     bounds.partner_sizes(PairSide::Left, probe, probe).is_none_or(|partners| *partners.start() <= largest)
 }
 
-/// Reports whether all records and their index take about `budget` bytes at most.
-pub fn is_one(left: &RecordStore, right: Option<&RecordStore>, predicate: Predicate, budget: usize) -> bool {
-    let bounds = Bounds::new(predicate);
+/// Reports whether all records and their index fit into the budget, about.
+pub fn is_one(JoinedSets { left, right, predicate, budget, .. }: &JoinedSets) -> bool {
+    let bounds = Bounds::new(*predicate);
+    let is_one = |store: &RecordStore, side, budget: usize| blocks(store, &bounds, side, budget).len() <= 1;
     match right {
-        None => blocks(left, &bounds, PairSide::Left, budget).len() <= 1,
-        Some(right) => {
-            let lefts = blocks(left, &bounds, PairSide::Left, budget / 2);
-            lefts.len() <= 1 && blocks(right, &bounds, PairSide::Right, budget / 2).len() <= 1
-        }
+        None => is_one(left, PairSide::Left, *budget),
+        Some(right) => is_one(left, PairSide::Left, budget / 2) && is_one(right, PairSide::Right, budget / 2),
     }
 }
 

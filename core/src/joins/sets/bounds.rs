@@ -213,16 +213,8 @@ mod tests {
     /// For all sizes to 40 and many thresholds, the bounds equal the result of trying every size.
     #[test]
     fn bounds_equal_brute_force() {
-        let measures = [
-            Measure::Jaccard,
-            Measure::Cosine,
-            Measure::Dice,
-            Measure::Overlap,
-            Measure::Containment,
-            Measure::Coverage,
-        ];
         let mut predicates = Vec::new();
-        for measure in measures {
+        for measure in Measure::ALL {
             for n in 1..=28 {
                 let p = Predicate::new(measure, f64::from(n) / 28.0).unwrap();
                 predicates.extend([p, p.and_shared(4)]);

@@ -30,15 +30,6 @@ pub struct Inputs {
     reaches: Vec<Reach>,
 }
 
-/// The prefix of a record, without the tokens that cannot be shared.
-#[derive(Debug, Clone, Copy)]
-pub struct Prefix<'a> {
-    /// The tokens.
-    pub tokens: &'a [u32],
-    /// The number of rarer tokens before these tokens, which no other record has.
-    pub lone: u32,
-}
-
 impl Inputs {
     /// Takes the records of a join, whose shared tokens have numbers below `shared_tokens`. The
     /// right records are indexed or, if there is only one table, its records.
@@ -103,14 +94,14 @@ impl Inputs {
 
     /// Returns the tokens under which a record is indexed.
     #[inline]
-    pub fn indexing_prefix(&self, record: usize) -> Prefix<'_> {
-        prefix(self.indexed(), record, self.prefixes[self.size_of[record] as usize])
+    pub fn indexing_prefix(&self, record: usize) -> &[u32] {
+        shared_prefix(self.indexed(), record, self.prefixes[self.size_of[record] as usize])
     }
 
     /// Returns the tokens with which a record probes.
     #[inline]
-    pub fn probing_prefix(&self, probe: usize) -> Prefix<'_> {
-        prefix(&self.left, probe, self.reaches[probe].prefix)
+    pub fn probing_prefix(&self, probe: usize) -> &[u32] {
+        shared_prefix(&self.left, probe, self.reaches[probe].prefix)
     }
 
     /// Returns the records that a record may be paired with.
@@ -136,11 +127,12 @@ impl Inputs {
     }
 }
 
-fn prefix(records: &Records, record: usize, length: u32) -> Prefix<'_> {
+/// Returns those of the first `length` tokens of a record that can be shared. The others are rarer.
+#[inline]
+pub(super) fn shared_prefix(records: &Records, record: usize, length: u32) -> &[u32] {
     let tokens = records.tokens(record);
     let lone = records.size(record) - tokens.len() as u32;
-    let shared = (length.saturating_sub(lone) as usize).min(tokens.len());
-    Prefix { tokens: &tokens[..shared], lone }
+    &tokens[..(length.saturating_sub(lone) as usize).min(tokens.len())]
 }
 
 /// The least overlaps that probes of one size need with their possible partners. They are computed

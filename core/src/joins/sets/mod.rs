@@ -183,7 +183,7 @@ fn bitmap_join<const W: usize>(
 /// more tokens and need wider bitmaps.
 fn bitmap_words(inputs: &Inputs) -> Option<usize> {
     let records = inputs.indexed();
-    let postings = |record: usize| inputs.indexing_prefix(record).tokens.len() as u64;
+    let postings = |record: usize| inputs.indexing_prefix(record).len() as u64;
     let size = largest_but_few((0..records.len()).map(|record| (records.size(record), postings(record))))?;
     inputs.bounds().bitmap_words(Width::IN_MEMORY, size)
 }

@@ -53,7 +53,7 @@ impl Engine for Positional {
         let (mut from, mut tokens) = (0, 0);
         let probes = inputs.left().len();
         for probe in 0..probes {
-            tokens += 1 + inputs.probing_prefix(probe).tokens.len();
+            tokens += 1 + inputs.probing_prefix(probe).len();
             if tokens >= TOKENS_A_UNIT || probe + 1 == probes {
                 memory::attempt(DOING, || units.try_reserve(1))?;
                 units.push_back(from..probe + 1);
@@ -122,8 +122,8 @@ impl Positional {
         // This way the processor waits for many cache misses at a time, not for each in turn.
         let mut lists = std::mem::take(&mut scratch.lists);
         lists.clear();
-        memory::reserve(&mut lists, prefix.tokens.len(), DOING)?;
-        for (n, &token) in prefix.tokens.iter().enumerate() {
+        memory::reserve(&mut lists, prefix.len(), DOING)?;
+        for (n, &token) in prefix.iter().enumerate() {
             let Some(range) = self.indexed.range_before(token, partners.end) else { continue };
             lists.push(PostingRange { place: n as u32, range, middle: 0 });
         }
@@ -157,8 +157,7 @@ impl Positional {
             stop.check()?;
             counts.verified += 1;
             let least = scratch.needs.least(inputs, inputs.size_of[partner as usize] as usize);
-            if let Some(shared) = verify(inputs, tokens, prefix.tokens.len(), partner as usize, found, least)
-            {
+            if let Some(shared) = verify(inputs, tokens, prefix.len(), partner as usize, found, least) {
                 let other = inputs.indexed().size(partner as usize);
                 let similarity = inputs.bounds().predicate().similarity(shared, size, other);
                 memory::push(pairs, RecordPair { left: probe as u32, right: partner, similarity }, DOING)?;
@@ -235,7 +234,7 @@ fn verify(
     least: u32,
 ) -> Option<u32> {
     let others = inputs.indexed().tokens(partner);
-    let other_prefix = inputs.indexing_prefix(partner).tokens.len();
+    let other_prefix = inputs.indexing_prefix(partner).len();
     let (last, other_last) = (tokens[prefix - 1], others[other_prefix - 1]);
     let (rest, other_rest) = if last < other_last {
         (&tokens[prefix..], &others[others[..other_prefix].partition_point(|&t| t <= last)..])

@@ -29,7 +29,7 @@ pub struct Postings {
 impl Postings {
     /// Builds the lists of the indexed records.
     pub fn of_indexed(inputs: &Inputs, executor: &dyn Executor) -> Result<Self> {
-        let prefix = |record| (inputs.indexing_prefix(record).tokens, 0);
+        let prefix = |record| (inputs.indexing_prefix(record), 0);
         lists(inputs.indexed(), inputs.shared_tokens, prefix, executor).map(Self::new)
     }
 
@@ -38,8 +38,8 @@ impl Postings {
     /// and with some more.
     pub fn of_probing(inputs: &Inputs, executor: &dyn Executor) -> Result<Self> {
         let prefix = |record| {
-            let tokens = inputs.probing_prefix(record).tokens;
-            let known = if inputs.is_self_join() { inputs.indexing_prefix(record).tokens.len() } else { 0 };
+            let tokens = inputs.probing_prefix(record);
+            let known = if inputs.is_self_join() { inputs.indexing_prefix(record).len() } else { 0 };
             (tokens, known.min(tokens.len()))
         };
         lists(inputs.left(), inputs.shared_tokens, prefix, executor).map(Self::new)

@@ -13,7 +13,7 @@ use crate::features::units::signatures::{Features, Maker, SignatureScratch, Term
 use crate::hash::{hash_bytes, mix};
 use crate::joins::keys::Key;
 use crate::memory;
-use crate::methods::carrier::{Carrier, LeftOut, Meeting, document_of, of_text, to_text, to_texts};
+use crate::methods::carrier::{Carrier, LeftOut, Meeting, of_text, to_text, to_texts};
 use crate::passages::search::Search;
 use crate::passages::{Parameters, Passage};
 use crate::storage::files::{NoFiles, Resources};
@@ -53,7 +53,7 @@ impl SharedPassages {
         let executor = CallingThread { stop };
         let mut gathering = Gathering::new(DocumentUnit::Sentence, &UNCOUNTED, &executor);
         for (row, text) in (0..).zip(to_texts(pair)?) {
-            gathering.readers[0].add(row, &document_of(text)?, stop)?;
+            gathering.readers[0].add(row, &Document::Text(memory::copied(text, DOING)?), stop)?;
             gathering.settle(|_| Ok(()), &NoFiles, usize::MAX, &executor)?;
         }
         let (library, _, _) = gathering.finish(&UNCOUNTED, 1, &NoFiles, &executor)?;

@@ -21,7 +21,7 @@ use crate::features::normalization::Normalization;
 use crate::features::origin::Origin;
 use crate::features::runs::anchors::Anchors;
 use crate::features::runs::tokens::read_tokens;
-use crate::features::tokens::{Document, Scratch};
+use crate::features::tokens::Scratch;
 use crate::memory;
 use crate::search::json::{JsonReader, JsonWriter};
 
@@ -90,19 +90,11 @@ impl<'a> RunQuery<'a> {
         Ok(Self { origin, min_run, normalization, text })
     }
 
-    /// Returns the text as a document.
-    pub fn document(&self) -> Result<Document> {
-        let mut own = String::new();
-        memory::reserve_text(&mut own, self.text.len(), DOING)?;
-        own.push_str(self.text);
-        Ok(Document::Text(own))
-    }
-
     /// Returns the anchors of the text, for an index of windows of `least` tokens, which must not
     /// be more than the run has. O(bytes).
     pub fn anchors(&self, least: u32, stop: &Stop) -> Result<QueryAnchors> {
         let (mut tokens, mut anchors) = (Vec::new(), Vec::new());
-        read_tokens(&self.document()?, self.origin.tokenizer(), &mut Scratch::default(), &mut tokens, stop)?;
+        read_tokens(self.text, self.origin.tokenizer(), &mut Scratch::default(), &mut tokens, stop)?;
         Anchors::new(least as usize).select(&tokens, stop, &mut anchors)?;
         let windows = anchors.iter().map(|anchor| anchor.windows).sum();
         let rule = AnchorSignatures::new(least as usize);

@@ -38,7 +38,7 @@ impl RunVerifier {
         let (mut tokens, mut scratch) = (Vec::new(), Scratch::default());
         // No token has less than a byte.
         if query.text.len() >= length {
-            read_tokens(&query.document()?, tokenizer, &mut scratch, &mut tokens, stop)?;
+            read_tokens(query.text, tokenizer, &mut scratch, &mut tokens, stop)?;
         }
         Ok(Self {
             tokenizer,

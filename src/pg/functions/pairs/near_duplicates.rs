@@ -19,7 +19,7 @@ use crate::pg::server::set_returning::{self, Row, RowSource, float};
 use neardup_core::clusters::leaders::Leaders;
 use neardup_core::features::sets::records::Members;
 use neardup_core::joins::pairs::{Pair, Pairs};
-use neardup_core::joins::{RecordJoin, SelfJoin};
+use neardup_core::joins::{JoinedSets, RecordJoin};
 use neardup_core::methods::account::{Account, milliseconds};
 use neardup_core::methods::within;
 
@@ -84,7 +84,7 @@ impl RunningJoin {
     /// the caller limits the number of all pairs.
     pub(crate) fn narrow(
         &mut self,
-        narrow: impl FnOnce(SelfJoin, &Members) -> neardup_core::error::Result<Box<dyn RecordJoin>>,
+        narrow: impl FnOnce(JoinedSets, &Members) -> neardup_core::error::Result<Box<dyn RecordJoin>>,
     ) -> Result<()> {
         if self.max_pairs.is_none() {
             self.pairs.narrow(narrow)?;

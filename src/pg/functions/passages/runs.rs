@@ -23,8 +23,7 @@ use neardup_core::executor::Stop;
 use neardup_core::features::Tokenizer;
 use neardup_core::features::runs::places::token_places;
 use neardup_core::features::runs::tokens::read_tokens;
-use neardup_core::features::tokens::{Document, Scratch};
-use neardup_core::memory;
+use neardup_core::features::tokens::Scratch;
 use neardup_core::methods::account::{Account, milliseconds};
 use neardup_core::methods::reading::Reading;
 use neardup_core::methods::repeats;
@@ -161,16 +160,13 @@ impl Located {
         let (mut places, mut hashes) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
         let mut scratch = Scratch::default();
         for (n, text) in texts.into_iter().enumerate() {
-            let mut own = String::new();
-            let mut of_texts = tokenizer;
+            let (mut page, mut text, mut of_texts) = (String::new(), text, tokenizer);
             if tokenizer == Tokenizer::Html {
-                html::read_text(text, None, &mut own, stop)?;
-                of_texts = Tokenizer::Words;
-            } else {
-                own = memory::copied(text, "comparing runs of tokens")?;
+                html::read_text(text, None, &mut page, stop)?;
+                (text, of_texts) = (&page, Tokenizer::Words);
             }
-            token_places(&own, of_texts, stop, &mut places[n])?;
-            read_tokens(&Document::Text(own), of_texts, &mut scratch, &mut hashes[n], stop)?;
+            token_places(text, of_texts, stop, &mut places[n])?;
+            read_tokens(text, of_texts, &mut scratch, &mut hashes[n], stop)?;
         }
         Ok(Self { runs: SharedRuns::new(hashes, least, stop)?, places })
     }

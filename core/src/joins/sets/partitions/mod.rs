@@ -26,10 +26,9 @@ use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::features::sets::store::RecordStore;
 use crate::joins::Algorithm;
-use crate::joins::{Counts, RecordJoin, RecordPair, SelfJoin};
+use crate::joins::{Counts, JoinedSets, RecordJoin, RecordPair};
 use crate::memory;
 use crate::storage::files::TempFiles;
-use crate::verify::predicate::Predicate;
 use candidates::{Candidate, Verification};
 use compare::{CompareUnit, PartitionPiece, RecordSizes, UnitComparison};
 use cut::{Histogram, PartitionCut};
@@ -73,16 +72,10 @@ enum State {
 }
 
 impl<const W: usize> PartitionJoin<W> {
-    /// Prepares a join that holds about `budget` bytes, and at least the entries of one token and
-    /// the sets of a few records.
-    pub fn new(
-        left: RecordStore,
-        right: Option<RecordStore>,
-        shared_tokens: usize,
-        predicate: Predicate,
-        files: &dyn TempFiles,
-        budget: usize,
-    ) -> Result<Self> {
+    /// Prepares a join that holds about as many bytes as the budget says, and at least the entries
+    /// of one token and the sets of a few records.
+    pub fn new(sets: JoinedSets, files: &dyn TempFiles) -> Result<Self> {
+        let JoinedSets { left, right, shared_tokens, predicate, budget, .. } = sets;
         let bounds = Bounds::new(predicate);
         let runs = left.runs()?.into_owned();
         let right_runs = right.as_ref().map(RecordStore::runs).transpose()?.map(Cow::into_owned);
@@ -279,12 +272,12 @@ impl<const W: usize> RecordJoin for PartitionJoin<W> {
             + self.verification.as_ref().map_or(0, Verification::bytes)
     }
 
-    fn take_sets(&mut self) -> Option<SelfJoin> {
+    fn take_sets(&mut self) -> Option<JoinedSets> {
         let Self { shared_tokens, budget, sizes: RecordSizes { predicate, .. }, .. } = *self;
         let ([side], State::New, true) = (&mut self.sides[..], &self.state, predicate.is_symmetric()) else {
             return None;
         };
-        let (store, algorithm) = (side.store.take_all(), Algorithm::Auto);
-        Some(SelfJoin { store, shared_tokens, predicate, algorithm, budget })
+        let (left, algorithm) = (side.store.take_all(), Algorithm::Auto);
+        Some(JoinedSets { left, right: None, shared_tokens, predicate, algorithm, budget })
     }
 }

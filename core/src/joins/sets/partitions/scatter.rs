@@ -41,7 +41,7 @@ pub(super) fn sample(
             let loaded = side.store.load(from..to, Vec::new())?;
             for n in 0..loaded.len() {
                 let prefixes = side.shape.prefixes((from + n) as u32, &loaded, n);
-                histogram.add(loaded.tokens(n).len(), prefixes.all());
+                histogram.add(loaded.tokens(n).len(), prefixes.tokens);
             }
             seen += loaded.len();
         }
@@ -124,8 +124,8 @@ impl ScatterTask<'_> {
             let record = (self.first + n) as u32;
             let prefixes = shape.prefixes(record, self.records, n);
             let bitmap = of_record::<W>(self.records, n);
-            for (place, &token) in prefixes.all().iter().enumerate() {
-                let posting = Posting::new(record, prefixes.all(), place, prefixes.lone + place as u32);
+            for (place, &token) in prefixes.tokens.iter().enumerate() {
+                let posting = Posting::new(record, prefixes.tokens, place, prefixes.lone + place as u32);
                 let stream = streams_of(cut.partition(token))[usize::from(place >= prefixes.indexed)];
                 push(&mut self.out[stream], token, posting, &bitmap)?;
             }

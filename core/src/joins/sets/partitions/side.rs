@@ -1,5 +1,6 @@
 //! The records of one input of the join, and the prefixes of these records.
 
+use super::super::inputs::shared_prefix;
 use crate::features::sets::records::{Records, SizeRuns};
 use crate::features::sets::store::RecordStore;
 use crate::memory;
@@ -26,20 +27,12 @@ pub(super) struct Shape {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Prefixes<'a> {
     /// The longer one of the two prefixes.
-    tokens: &'a [u32],
+    pub(super) tokens: &'a [u32],
     /// How many of these tokens the record is indexed under. It probes with all of them, unless it
     /// is a record of the right table.
     pub(super) indexed: usize,
     /// The number of still rarer tokens, which no other record has.
     pub(super) lone: u32,
-}
-
-impl<'a> Prefixes<'a> {
-    /// Returns all tokens of both prefixes.
-    #[inline]
-    pub(super) fn all(&self) -> &'a [u32] {
-        self.tokens
-    }
 }
 
 impl Shape {
@@ -53,12 +46,10 @@ impl Shape {
     #[inline]
     pub(super) fn prefixes<'a>(&self, record: u32, loaded: &'a Records, n: usize) -> Prefixes<'a> {
         let run = self.runs.run_of(record);
-        let tokens = loaded.tokens(n);
-        let lone = loaded.size(n) - tokens.len() as u32;
-        let shared = |length: u32| (length.saturating_sub(lone) as usize).min(tokens.len());
-        let indexed = shared(self.indexing[run]);
-        let tokens = &tokens[..shared(self.probing[run]).max(indexed)];
-        Prefixes { tokens, indexed, lone }
+        let [indexed, probing] = [self.indexing[run], self.probing[run]];
+        let tokens = shared_prefix(loaded, n, indexed.max(probing));
+        let indexed = shared_prefix(loaded, n, indexed).len();
+        Prefixes { tokens, indexed, lone: loaded.size(n) - loaded.tokens(n).len() as u32 }
     }
 
     /// Returns the number of bytes that the set of a record takes in memory, approximately.

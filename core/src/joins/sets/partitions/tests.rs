@@ -8,19 +8,10 @@ use super::PartitionJoin;
 use crate::executor::{Executor, PlainThreads};
 use crate::features::sets::records::Records;
 use crate::features::sets::store::RecordStore;
-use crate::joins::{Counts, RecordJoin, RecordPair};
-use crate::storage::files::{MemoryFiles, TempFiles};
+use crate::joins::{Algorithm, Counts, JoinedSets, RecordJoin, RecordPair};
+use crate::storage::files::MemoryFiles;
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
-
-const MEASURES: [Measure; 6] = [
-    Measure::Jaccard,
-    Measure::Cosine,
-    Measure::Dice,
-    Measure::Overlap,
-    Measure::Containment,
-    Measure::Coverage,
-];
 
 const TOKENS: u32 = 6_000;
 
@@ -52,11 +43,12 @@ fn found(
     executor: &dyn Executor,
 ) -> (Vec<RecordPair>, Counts) {
     let [left, right] = [Some(left), right].map(|sets| sets.map(|sets| store(sets, in_file)));
-    let (left, tokens, files) = (left.unwrap(), TOKENS as usize, &MemoryFiles as &dyn TempFiles);
+    let (left, algorithm) = (left.unwrap(), Algorithm::Auto);
+    let sets = JoinedSets { left, right, shared_tokens: TOKENS as usize, predicate, algorithm, budget };
     let mut join: Box<dyn RecordJoin> = match words {
-        1 => Box::new(PartitionJoin::<1>::new(left, right, tokens, predicate, files, budget).unwrap()),
-        2 => Box::new(PartitionJoin::<2>::new(left, right, tokens, predicate, files, budget).unwrap()),
-        _ => Box::new(PartitionJoin::<4>::new(left, right, tokens, predicate, files, budget).unwrap()),
+        1 => Box::new(PartitionJoin::<1>::new(sets, &MemoryFiles).unwrap()),
+        2 => Box::new(PartitionJoin::<2>::new(sets, &MemoryFiles).unwrap()),
+        _ => Box::new(PartitionJoin::<4>::new(sets, &MemoryFiles).unwrap()),
     };
     let mut pairs = Vec::new();
     let mut progress = 0.0;
@@ -140,8 +132,8 @@ fn sets(most: usize) -> impl Strategy<Value = Vec<Set>> {
 
 fn predicates() -> impl Strategy<Value = Predicate> {
     let threshold = prop_oneof![Just(0.8), Just(1.0), 0.05..1.0f64];
-    (0..MEASURES.len(), threshold, 0..4u32).prop_map(|(measure, threshold, shared)| {
-        Predicate::new(MEASURES[measure], threshold).unwrap().and_shared(shared)
+    (0..Measure::ALL.len(), threshold, 0..4u32).prop_map(|(measure, threshold, shared)| {
+        Predicate::new(Measure::ALL[measure], threshold).unwrap().and_shared(shared)
     })
 }
 
