@@ -41,15 +41,14 @@ pub(super) unsafe fn values_of<const N: usize>(
     table: *mut pg_sys::SPITupleTable,
     row: usize,
 ) -> [Option<Datum>; N] {
-    // SAFETY: the caller's promise.
+    let (mut values, mut nulls) = ([pg_sys::Datum::null(); N], [true; N]);
+    // All columns in one call: the guard of a call takes as long as a value.
+    // SAFETY: the caller's promise; there are as many columns as values.
     unsafe {
         let tuple = *(*table).vals.add(row);
-        std::array::from_fn(|column| {
-            let mut null = false;
-            let datum = pg_sys::SPI_getbinval(tuple, (*table).tupdesc, column as i32 + 1, &raw mut null);
-            (!null).then_some(datum)
-        })
+        pg_sys::heap_deform_tuple(tuple, (*table).tupdesc, values.as_mut_ptr(), nulls.as_mut_ptr());
     }
+    std::array::from_fn(|column| (!nulls[column]).then_some(values[column]))
 }
 
 impl RowStore {
