@@ -1,8 +1,8 @@
 //! What a call tells its caller beside the answer: notices and warnings.
 //!
-//! When the server has sent one, it looks for interrupts, and pgrx has no guard there: an error of a
-//! cancel would jump over the frames of Rust code, and what they hold would never be freed. So
-//! interrupts wait until it is sent. All notices go through this file.
+//! After each message the server looks for interrupts, and pgrx has no guard there: the error of a
+//! cancel would jump over the frames of Rust code, and what these hold would never be freed. So
+//! interrupts wait until the message is sent. All messages go through this file.
 
 #[cfg(feature = "pg_test")]
 use pgrx::pg_sys;
