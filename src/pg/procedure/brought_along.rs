@@ -145,8 +145,9 @@ fn is_partitioned_by_expressions(table: Oid) -> bool {
     /// The number of `partexprs` in `pg_partitioned_table`.
     const EXPRESSIONS: u32 = 8;
     let cache = pg_sys::SysCacheIdentifier::PARTRELID;
-    // SAFETY: any OID may be looked up; the rows have this attribute.
+    // SAFETY: the rows have this attribute.
     let is_told = |row| unsafe { attribute(cache, row, EXPRESSIONS) }.is_some();
+    // SAFETY: any OID may be looked up.
     unsafe { syscache::row(cache, &[table.into()], is_told) }.unwrap_or(true)
 }
 
@@ -155,8 +156,9 @@ fn is_filtered(table: Oid) -> bool {
     /// The number of `prqual` in `pg_publication_rel`.
     const FILTER: u32 = 4;
     let cache = pg_sys::SysCacheIdentifier::PUBLICATIONRELMAP;
-    // SAFETY: any OID may be looked up; the rows have this attribute.
+    // SAFETY: the rows have this attribute.
     let filters = |row| unsafe { attribute(cache, row, FILTER) }.is_some();
+    // SAFETY: any OID may be looked up.
     unsafe { syscache::rows(cache, table.into(), filters) }.contains(&true)
 }
 

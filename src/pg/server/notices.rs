@@ -4,7 +4,7 @@
 //! cancel would jump over the frames of Rust code, and what these hold would never be freed. So
 //! interrupts wait until the message is sent. All messages go through this file.
 
-#[cfg(feature = "pg_test")]
+#[cfg(all(feature = "pg_test", not(test)))]
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::{PgLogLevel, PgSqlErrorCode};
@@ -43,7 +43,7 @@ fn send(level: PgLogLevel, report: ErrorReport) {
 }
 
 /// Does work while a cancel is pending, and returns whether it still is: for tests.
-#[cfg(feature = "pg_test")]
+#[cfg(all(feature = "pg_test", not(test)))]
 pub(crate) fn with_pending_cancel(work: impl FnOnce()) -> bool {
     // SAFETY: flags of this process, as the handler of a cancel sets them.
     let set = |pending| unsafe {

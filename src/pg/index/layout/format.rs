@@ -93,7 +93,7 @@ macro_rules! bytes {
             }
 
             /// Returns the bytes of the struct.
-            pub(crate) fn to_bytes(&self) -> [u8; Self::SIZE] {
+            pub(crate) fn to_bytes(self) -> [u8; Self::SIZE] {
                 let (mut bytes, mut at) = ([0; Self::SIZE], 0);
                 $({
                     let field = self.$field.to_le_bytes();

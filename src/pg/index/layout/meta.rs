@@ -89,7 +89,7 @@ impl Directory {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let meta = Meta { segments: self.segments.len() as u32, ..self.meta };
         let mut bytes = meta.to_bytes().to_vec();
-        bytes.extend(self.segments.iter().flat_map(Descriptor::to_bytes));
+        bytes.extend(self.segments.iter().copied().flat_map(Descriptor::to_bytes));
         bytes
     }
 

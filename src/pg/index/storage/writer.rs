@@ -249,7 +249,7 @@ impl SegmentWriter {
             };
             let mut bytes = head.to_bytes().to_vec();
             bytes.extend(fences.iter().flat_map(|fence| fence.to_le_bytes()));
-            bytes.extend(extents.iter().flat_map(Extent::to_bytes));
+            bytes.extend(extents.iter().copied().flat_map(Extent::to_bytes));
             let tail = Tail { next, ..Tail::new(PageKind::Root, self.segment.id, n as u32) };
             next = self.index.add(tail, &bytes, self.logging);
         }
