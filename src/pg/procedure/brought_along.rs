@@ -3,6 +3,7 @@
 //! or the key of partitions are not called: they compute what looks constant.
 
 use pgrx::PgList;
+use pgrx::pg_sys::ffi::pg_guard_ffi_boundary;
 use pgrx::pg_sys::{self, Datum, Oid};
 
 use super::form::{IndexedRows, TableIndex, Trigger};
@@ -11,7 +12,6 @@ use crate::pg::query::catalog::{function_owner, role_name, type_row};
 use crate::pg::query::names::type_name;
 use crate::pg::query::ours::symbol;
 use crate::pg::server::encoding::c_string;
-use crate::pg::server::error::catch;
 use crate::pg::server::syscache::{self, attribute};
 
 unsafe extern "C-unwind" {
@@ -51,7 +51,10 @@ pub(super) unsafe fn find(relation: pg_sys::Relation) -> Brought {
             (class.relchecks != 0, "a check"),
             (class.relrowsecurity && class.relforcerowsecurity, "row security that is forced"),
             (class.relhassubclass && !is_partitioned && has_heirs(oid), "tables that inherit from it"),
-            (!class.relispartition && has_parents(oid), "a table from which it inherits"),
+            (
+                !class.relispartition && pg_guard_ffi_boundary(|| has_superclass(oid)),
+                "a table from which it inherits",
+            ),
             (!statistics.is_null() && (*statistics).length > 0, "a statistics object"),
             (is_partitioned && is_partitioned_by_expressions(oid), "partitions by an expression"),
         ];
@@ -75,16 +78,9 @@ pub(super) unsafe fn find(relation: pg_sys::Relation) -> Brought {
 fn has_heirs(table: Oid) -> bool {
     // SAFETY: any OID may be looked up; a list of OIDs, or null.
     unsafe {
-        let heirs = catch(|| find_inheritance_children(table, pg_sys::NoLock as i32));
-        let heirs = heirs.unwrap_or_else(|error| error.raise());
+        let heirs = pg_guard_ffi_boundary(|| find_inheritance_children(table, pg_sys::NoLock as i32));
         !heirs.is_null() && (*heirs).length > 0
     }
-}
-
-/// Reports whether a table inherits from others.
-fn has_parents(table: Oid) -> bool {
-    // SAFETY: any OID may be looked up.
-    unsafe { catch(|| has_superclass(table)) }.unwrap_or_else(|error| error.raise())
 }
 
 /// Reports whether a value of a column may run code that is not the server's: of a domain, of a

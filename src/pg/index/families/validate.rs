@@ -1,12 +1,13 @@
 //! `amvalidate`: reports whether the access method can work with an operator class.
 
+use pgrx::pg_sys::ffi::pg_guard_ffi_boundary;
 use pgrx::pg_sys::{self, Oid};
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
 use super::class::{DISTANCE, IN_BALL, OperatorClass, class_of};
 use crate::pg::query::catalog::cached;
 use crate::pg::server::encoding;
-use crate::pg::server::error::{SqlError, catch};
+use crate::pg::server::error::SqlError;
 use crate::pg::server::guard::guard;
 use crate::pg::server::notices::report;
 use crate::pg::server::syscache;
@@ -65,7 +66,7 @@ impl Checked {
                 1 => class = class_of(function.amproc),
                 2 => {
                     // SAFETY: the function exists.
-                    if !checked(|| unsafe { check_amoptsproc_signature(function.amproc) }) {
+                    if !unsafe { pg_guard_ffi_boundary(|| check_amoptsproc_signature(function.amproc)) } {
                         self.wrong("has support function 2 with another signature than (internal) → void");
                         right = false;
                     }
@@ -108,12 +109,18 @@ impl Checked {
                 right = wrong("with the wrong purpose");
             }
             // SAFETY: any OID of a family may be asked for.
-            if order && !checked(|| unsafe { opfamily_can_sort_type(operator.amopsortfamily, result) }) {
+            let can_sort = || unsafe {
+                pg_guard_ffi_boundary(|| opfamily_can_sort_type(operator.amopsortfamily, result))
+            };
+            if order && !can_sort() {
                 right = wrong("whose result its sort family cannot order");
             }
             let (left, other) = (operator.amoplefttype, operator.amoprighttype);
             // SAFETY: the operator exists.
-            if !checked(|| unsafe { check_amop_signature(operator.amopopr, result, left, other) }) {
+            let is_right = unsafe {
+                pg_guard_ffi_boundary(|| check_amop_signature(operator.amopopr, result, left, other))
+            };
+            if !is_right {
                 right = wrong("with the wrong signature");
             }
             searches |= strategy == searched;
@@ -123,12 +130,6 @@ impl Checked {
         }
         right && searches
     }
-}
-
-/// Returns what a function of the server says, or ends the call with its error.
-fn checked(says: impl FnOnce() -> bool) -> bool {
-    // SAFETY: a function of the server that holds nothing.
-    unsafe { catch(says) }.unwrap_or_else(|error| error.raise())
 }
 
 /// Returns all rows of a catalogue whose first key in its cache is `key`.
