@@ -5,8 +5,8 @@
 use pgrx::{PgList, pg_sys};
 
 use super::state::{NearJoin, evaluate};
+use crate::pg::server::contexts::in_context;
 use crate::pg::server::error::{Result, SqlError, catch};
-use crate::pg::server::temp_file::in_context;
 use neardup_core::hash::hash_bytes;
 
 // Hash functions of types may be user-defined, and errors must be returned with all details.

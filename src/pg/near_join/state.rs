@@ -7,8 +7,8 @@ use pgrx::pg_sys;
 
 use super::join_kind::JoinKind;
 use crate::pg::query::decode::ColumnContent;
+use crate::pg::server::contexts::in_context;
 use crate::pg::server::error::{Result, catch};
-use crate::pg::server::temp_file::in_context;
 
 // Columns may have to be unpacked, so errors must be returned with all details.
 unsafe extern "C-unwind" {

@@ -9,8 +9,8 @@ use pgrx::{PgList, check_for_interrupts};
 
 use super::columns::{check_columns, values_of};
 use super::prepared::{Prepared, Query, cleans_up, in_session};
+use crate::pg::server::contexts::RowMemory;
 use crate::pg::server::error::{Result, catch};
-use crate::pg::server::temp_file::RowMemory;
 
 // The query may run user-defined functions, whose errors must be returned with all details.
 unsafe extern "C-unwind" {

@@ -6,9 +6,9 @@ use pgrx::pg_sys::{self, Datum};
 use super::ids::RowIds;
 use super::prepared::Parameter;
 use super::subtransaction::attempt;
+use crate::pg::server::contexts::RowMemory;
 use crate::pg::server::encoding::to_server;
 use crate::pg::server::error::{Result, catch};
-use crate::pg::server::temp_file::RowMemory;
 use crate::pg::server::values::array_of;
 use neardup_core::memory;
 

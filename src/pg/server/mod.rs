@@ -5,6 +5,7 @@ pub(crate) mod aggregate;
 pub(crate) mod allocator;
 pub(crate) mod call;
 pub(crate) mod checks;
+pub(crate) mod contexts;
 pub(crate) mod deadline;
 pub(crate) mod encoding;
 pub(crate) mod error;

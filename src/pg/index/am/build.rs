@@ -18,9 +18,9 @@ use crate::pg::index::pages::record::Logging;
 use crate::pg::index::storage::flush::SegmentBuilder;
 use crate::pg::index::storage::maintenance::budget;
 use crate::pg::index::storage::order;
+use crate::pg::server::contexts::in_context;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::guard::guard;
-use crate::pg::server::temp_file::in_context;
 use neardup_core::search::sample::TokenSample;
 
 /// The phases after the server's own initialisation, which has number 1.

@@ -15,10 +15,10 @@ use crate::pg::index::layout::items::Tid;
 use crate::pg::index::layout::meta::address_of;
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::index::storage::segment::COLLECTING;
+use crate::pg::server::contexts::{in_context, new_context};
 use crate::pg::server::error::{Result, or_raise};
 use crate::pg::server::explaining::{self, Conflict};
 use crate::pg::server::guard::guard;
-use crate::pg::server::temp_file::{in_context, new_context};
 use neardup_core::memory;
 
 /// `ambeginscan`

@@ -10,9 +10,9 @@ use crate::pg::index::families::values::text_of;
 use crate::pg::index::layout::items::Tid;
 use crate::pg::index::layout::meta::{address_of, tid_of};
 use crate::pg::index::pages::buffer::OpenIndex;
+use crate::pg::server::contexts::{in_context, new_context};
 use crate::pg::server::error::{Result, catch};
 use crate::pg::server::guard::guard;
-use crate::pg::server::temp_file::{in_context, new_context};
 use neardup_core::features::normalization::Normalization;
 
 /// The rows of a scan of a table for an index on it.
