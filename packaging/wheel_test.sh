@@ -3,7 +3,7 @@
 # and runs one line with nothing else in the path: no compiler, no PostgreSQL. Then it uninstalls both, without a trace.
 set -euo pipefail
 source "$(dirname "$0")/../scripts/common.sh"
-if ! python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+if ! makes_environments python3; then
     echo 'skipped: no Python 3.11 or newer with venv'
     exit 77
 fi

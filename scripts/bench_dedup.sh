@@ -9,7 +9,7 @@ dedup_have() {
         # Its hashes do not go with xxhash 4; the others are what its readers, writers and words of English need.
         datatrove) packages+=('xxhash<4' orjson spacy nltk) ;;
     esac
-    if [[ -x $python ]] && "$python" -c "import ${1//-/_}${2:+, $2}" 2>/dev/null; then return; fi
+    if [[ -x $python ]] && "$python" -c "import ${1//-/_}" 2>/dev/null; then return; fi
     { python3 -m venv "$kept/venv" && timeout 600 "$kept/venv/bin/pip" install -q "${packages[@]}"; } >&2
 }
 

@@ -52,6 +52,9 @@ private_dir() {
     return 1
 }
 
+# makes_environments PYTHON: whether it is 3.11 or newer, and makes virtual environments.
+makes_environments() { "$1" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
+
 # step "what, roughly how long" command…: a line before, the seconds after; the status is the command's.
 step() {
     local what=$1 began=$SECONDS status=0

@@ -7,7 +7,7 @@
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$project"
-if ! python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+if ! makes_environments python3; then
     echo 'try.sh needs Python 3.11 or newer with venv; on Debian: apt-get install python3-venv' >&2
     exit 1
 fi

@@ -65,8 +65,8 @@ def datasketch(texts, folder):
 def neardup(texts, folder, method):
     """Its command, from a file of JSON lines to another one, by a server that it starts and ends: that of PG_CONFIG."""
     command = [sys.executable, "-m", "neardup", "dedup", f"{folder}/texts.jsonl", f"{folder}/kept.jsonl", "--threshold", "0.8"]
-    command += ["--method", method, "--shingle", "5", "--keep", "first", "--quiet", "--pg-config", os.environ["PG_CONFIG"]]
-    subprocess.run(command + ["--threads", os.environ.get("NEARDUP_BENCH_THREADS", "1")], check=True, stdout=sys.stderr)
+    command += ["--method", method, "--shingle", "5", "--keep", "first", "--quiet", "--threads", "1"]
+    subprocess.run(command + ["--pg-config", os.environ["PG_CONFIG"]], check=True, stdout=sys.stderr)
     with open(f"{folder}/kept.jsonl", encoding="utf-8") as file:
         kept = {json.loads(line)["id"] for line in file}
     return [n for n in range(1, len(texts) + 1) if n not in kept], f"the command, `{method}`, texts: {len(texts)}"

@@ -11,7 +11,7 @@ skip() {
 }
 python=
 for name in python3 python3.13 python3.12 python3.11; do
-    if "$name" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+    if makes_environments "$name"; then
         python=$name
         break
     fi

@@ -179,8 +179,7 @@ for name in $raised; do
 done
 expect 'the page of errors has every SQLSTATE that the sources raise' '' "$missing"
 
-# What stands between the dots of each message there is a message of the library, of our SQL or of the server. Without the
-# strings that hold no text, a megabyte of the library is left.
+# What stands between the dots of each message there is a message of the library, of our SQL or of the server.
 said_of=("$("$PG_CONFIG" --pkglibdir)"/{neardup,dblink,postgres_fdw}.so "$sharedir"/extension/neardup--*.sql "$("$PG_CONFIG" --bindir)/postgres")
 expect 'each message on the page of errors is one' '' "$(perl -0777 -e '
     my $page = shift;
