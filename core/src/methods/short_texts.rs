@@ -39,27 +39,15 @@ impl LongParts {
 
     /// Returns the parts of the techniques without which a rule finds no pair, if they are long.
     pub(super) fn of_rule(rule: &Rule, techniques: &[TechniqueSpec]) -> Option<Self> {
-        let of = |rule: &Rule| Self::of_rule(rule, techniques);
-        match rule {
-            Rule::Technique(n) => match techniques.get(*n)? {
-                TechniqueSpec::Simhash { feature, .. }
-                | TechniqueSpec::Shingling { feature, .. }
-                | TechniqueSpec::Minhash { feature, .. }
-                | TechniqueSpec::Sets { feature, .. } => Self::of_sets(feature),
-                TechniqueSpec::ExactText { .. } => None,
-            },
-            Rule::All(rules) => rules.iter().find_map(of),
-            // Each of the alternatives has to be blind.
-            Rule::Any(rules) => {
-                let parts: Option<Vec<Self>> = rules.iter().map(of).collect();
-                parts?.first().copied()
-            }
-            Rule::BySite { same, different, .. } => {
-                let parts: Option<Vec<Self>> =
-                    [same, different].into_iter().flatten().map(|rule| of(rule)).collect();
-                parts?.first().copied()
-            }
-        }
+        // Each of the alternatives has to be blind.
+        let parts = rule.of_each(&|n| match techniques.get(n)? {
+            TechniqueSpec::Simhash { feature, .. }
+            | TechniqueSpec::Shingling { feature, .. }
+            | TechniqueSpec::Minhash { feature, .. }
+            | TechniqueSpec::Sets { feature, .. } => Self::of_sets(feature),
+            TechniqueSpec::ExactText { .. } => None,
+        });
+        parts?.first().copied()
     }
 }
 

@@ -77,17 +77,26 @@ impl Rule {
         }
     }
 
-    /// Reports whether some alternative has no technique that finds candidates. `finds_none`
-    /// reports whether a technique finds no candidates.
-    pub fn has_no_source(&self, finds_none: impl Fn(usize) -> bool + Copy) -> bool {
+    /// Returns the rules that this rule is made of.
+    fn parts(&self) -> Vec<&Self> {
         match self {
-            Self::Technique(n) => finds_none(*n),
-            Self::All(rules) => rules.iter().all(|rule| rule.has_no_source(finds_none)),
-            Self::Any(rules) => rules.iter().any(|rule| rule.has_no_source(finds_none)),
+            Self::Technique(_) => Vec::new(),
+            Self::All(rules) | Self::Any(rules) => rules.iter().collect(),
             Self::BySite { same, different, .. } => {
-                [same, different].into_iter().flatten().any(|rule| rule.has_no_source(finds_none))
+                [same, different].into_iter().flatten().map(Box::as_ref).collect()
             }
         }
+    }
+
+    /// Returns what `of` says of the first technique of each chain of which it says something, for
+    /// all alternatives. Returns `None` if it says nothing of an alternative.
+    pub fn of_each<T: Clone>(&self, of: &dyn Fn(usize) -> Option<T>) -> Option<Vec<T>> {
+        let of_parts = match self {
+            Self::Technique(n) => return of(*n).map(|own| vec![own]),
+            Self::All(rules) => return rules.iter().find_map(|rule| rule.of_each(of)),
+            others => others.parts().into_iter().map(|rule| rule.of_each(of)),
+        };
+        Some(of_parts.collect::<Option<Vec<_>>>()?.concat())
     }
 
     /// Adds the techniques of the rule, each once, in order of appearance.
@@ -95,19 +104,15 @@ impl Rule {
         match self {
             Self::Technique(n) if all.contains(n) => {}
             Self::Technique(n) => all.push(*n),
-            Self::All(rules) | Self::Any(rules) => rules.iter().for_each(|rule| rule.techniques(all)),
-            Self::BySite { same, different, .. } => {
-                [same, different].into_iter().flatten().for_each(|rule| rule.techniques(all));
-            }
+            others => others.parts().into_iter().for_each(|rule| rule.techniques(all)),
         }
     }
 
     /// Returns the position of the site in a signature if the rule uses it.
     pub fn site_at(&self) -> Option<usize> {
         match self {
-            Self::Technique(_) => None,
-            Self::All(rules) | Self::Any(rules) => rules.iter().find_map(Self::site_at),
             Self::BySite { at, .. } => Some(*at),
+            others => others.parts().into_iter().find_map(Self::site_at),
         }
     }
 
@@ -127,19 +132,8 @@ impl Rule {
     /// of a chain are those of its first rule that has any. The sources of other rules are those of
     /// all their members. Returns `None` if an alternative has no source.
     pub fn sources(&self, techniques: &[Technique]) -> Option<Vec<usize>> {
-        let mut all = match self {
-            Self::Technique(n) => {
-                return (!matches!(techniques[*n], Technique::Sets(_))).then(|| vec![*n]);
-            }
-            Self::All(rules) => return rules.iter().find_map(|rule| rule.sources(techniques)),
-            Self::Any(rules) => {
-                rules.iter().map(|rule| rule.sources(techniques)).collect::<Option<Vec<_>>>()?.concat()
-            }
-            Self::BySite { same, different, .. } => {
-                let rules = [same, different].into_iter().flatten();
-                rules.map(|rule| rule.sources(techniques)).collect::<Option<Vec<_>>>()?.concat()
-            }
-        };
+        let of = |n: usize| (!matches!(techniques[n], Technique::Sets(_))).then_some(n);
+        let mut all = self.of_each(&of)?;
         all.sort_unstable();
         all.dedup();
         Some(all)

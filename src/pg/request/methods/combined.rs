@@ -155,7 +155,8 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
         }
     };
     let techniques = reader.techniques;
-    if rule.has_no_source(|n| matches!(techniques[n], TechniqueSpec::Sets { .. })) {
+    let source = |n: usize| (!matches!(techniques[n], TechniqueSpec::Sets { .. })).then_some(n);
+    if rule.of_each(&source).is_none() {
         let example =
             arguments.example.with("options", literal("{\"techniques\": [\"minhash\", \"cosine\"]}"));
         return Err(SqlError::parameter("exact measures alone find no candidates in a combination").hint(
