@@ -1,7 +1,7 @@
 //! Leaves out the pairs of rows of one source. The rows of a record are divided by their sources
 //! first, so what is a pair is decided once for all rows of a record that are of one source.
 
-use super::pairs::{PairedRecords, Pairs, RecordPairs};
+use super::pairs::{PairedRecords, Pairs};
 use super::{Counts, RecordJoin, RecordPair};
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
@@ -18,8 +18,8 @@ impl Pairs {
     /// (`u32::MAX`). `numbers` has the number of each row; the rows of the right table follow those
     /// of the left one.
     pub(crate) fn across(self, numbers: &[u32], executor: &dyn Executor) -> Result<Self> {
-        let RecordPairs { join, records } = self.into_records();
-        let PairedRecords { left, right, equal, similarities } = records;
+        let Self { join, mut records, .. } = self;
+        let (left, right) = (std::mem::take(&mut records.left), records.right.take());
         let mut sides = [Some(left), right].map(|members| (members, DividedRecords::default()));
         executor::each(executor, &mut sides, |(members, parts), stop| match members {
             Some(members) => {
@@ -31,9 +31,8 @@ impl Pairs {
         let has_right = sides[1].0.is_some();
         let [(_, mut left), (_, mut right)] = sides;
         let members = (std::mem::take(&mut left.members), std::mem::take(&mut right.members));
-        let equal = Equal { records: equal, similarities, next: 0 };
         let parts = (left, has_right.then_some(right));
-        let join = AcrossJoin { join, parts, equal, batch: Vec::new(), next: 0, at: (0, 0) };
+        let join = AcrossJoin { join, parts, records, next_equal: 0, batch: Vec::new(), next: 0, at: (0, 0) };
         Ok(Self::of_records(Box::new(join), members.0, has_right.then_some(members.1), Vec::new()))
     }
 }
@@ -91,22 +90,15 @@ impl DividedRecords {
     }
 }
 
-/// The records whose rows form pairs with each other.
-#[derive(Debug)]
-struct Equal {
-    records: Vec<u32>,
-    /// The similarities of their rows, if they are not all 1.
-    similarities: Vec<f64>,
-    next: usize,
-}
-
 /// Makes pairs of parts of records from pairs of records.
 #[derive(Debug)]
 struct AcrossJoin {
     join: Box<dyn RecordJoin>,
     /// The parts of the records of the only or left table, and those of the right table.
     parts: (DividedRecords, Option<DividedRecords>),
-    equal: Equal,
+    /// Of the records, only those whose rows form pairs with each other, and the next of them.
+    records: PairedRecords,
+    next_equal: usize,
     /// The pairs of records that are being divided, the next of them, and the next parts of its two
     /// records.
     batch: Vec<RecordPair>,
@@ -119,19 +111,17 @@ impl AcrossJoin {
     /// comes as a pair with itself.
     fn records(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
         const EQUAL: usize = 1 << 12;
-        let Equal { records, similarities, next } = &mut self.equal;
-        let rest = &records[*next..];
+        let rest = &self.records.equal[self.next_equal..];
         if rest.is_empty() {
             return self.join.next_batch(executor);
         }
-        let some = &rest[..rest.len().min(EQUAL)];
-        let batch = (*next..).zip(some).map(|(n, &record)| RecordPair {
+        let batch = (self.next_equal..).zip(rest).take(EQUAL).map(|(place, &record)| RecordPair {
             left: record,
             right: record,
-            similarity: similarities.get(n).copied().unwrap_or(1.0),
+            similarity: self.records.similarity(place),
         });
         let batch = memory::collect(batch, DOING)?;
-        *next += batch.len();
+        self.next_equal += batch.len();
         Ok(Some(batch))
     }
 }
@@ -187,8 +177,7 @@ impl RecordJoin for AcrossJoin {
         self.join.bytes()
             + left.bytes()
             + right.as_ref().map_or(0, DividedRecords::bytes)
-            + memory::bytes(&self.equal.records)
-            + memory::bytes(&self.equal.similarities)
+            + self.records.bytes()
             + memory::bytes(&self.batch)
     }
 }

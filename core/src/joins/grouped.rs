@@ -1,10 +1,8 @@
 //! The records and the pairs of records of all groups of rows, which were joined one group after
 //! the other. Together they are one join, whose pairs are kept in memory or in a temporary file.
 
-use bytemuck::{Pod, Zeroable};
-
 use super::grouped_rows::GroupedRows;
-use super::pairs::{PairedRecords, Pairs, RecordPairs};
+use super::pairs::{PairedRecords, Pairs};
 use super::{Counts, RecordJoin, RecordPair};
 use crate::error::{Error, Result};
 use crate::executor::Executor;
@@ -14,15 +12,6 @@ use crate::storage::files::{Resources, TempFiles};
 use crate::storage::log::Log;
 
 const DOING: &str = "joining the groups of rows";
-
-/// A pair of records as it is kept.
-#[derive(Debug, Clone, Copy, Zeroable, Pod)]
-#[repr(C)]
-struct LoggedPair {
-    left: u32,
-    right: u32,
-    similarity: f64,
-}
 
 /// What is found in a group that is small enough to be held.
 #[derive(Debug)]
@@ -36,7 +25,7 @@ impl GroupFound {
     /// Joins the records of a group. Returns `None` if there are too many pairs to hold.
     pub(crate) fn new(pairs: Pairs, executor: &dyn Executor) -> Result<Option<Self>> {
         const MOST: usize = 1 << 14;
-        let RecordPairs { mut join, records } = pairs.into_records();
+        let Pairs { mut join, records, .. } = pairs;
         let mut found = Vec::new();
         while let Some(batch) = join.next_batch(executor)? {
             if found.len() + batch.len() > MOST {
@@ -51,28 +40,18 @@ impl GroupFound {
 /// The records and the pairs so far.
 #[derive(Debug)]
 pub(crate) struct GroupedPairs {
-    left: Members,
-    right: Option<Members>,
-    equal: Vec<u32>,
-    similarities: Vec<f64>,
+    records: PairedRecords,
     /// The number of pairs of rows in `equal`.
     certain: u64,
-    pairs: Log<LoggedPair>,
+    pairs: Log<RecordPair>,
     counts: Counts,
 }
 
 impl GroupedPairs {
     /// Starts without groups. About `budget` bytes of pairs are in memory.
     pub(crate) fn new(has_right: bool, budget: usize) -> Self {
-        Self {
-            left: Members::default(),
-            right: has_right.then(Members::default),
-            equal: Vec::new(),
-            similarities: Vec::new(),
-            certain: 0,
-            pairs: Log::new(budget),
-            counts: Counts::default(),
-        }
+        let records = PairedRecords { right: has_right.then(Members::default), ..PairedRecords::default() };
+        Self { records, certain: 0, pairs: Log::new(budget), counts: Counts::default() }
     }
 
     /// Returns the number of pairs of rows at least.
@@ -100,7 +79,7 @@ impl GroupedPairs {
         resources: Resources<'_>,
         report: &mut dyn FnMut(f64),
     ) -> Result<()> {
-        let RecordPairs { mut join, records } = pairs.into_records();
+        let Pairs { mut join, records, .. } = pairs;
         let from = self.add_records(&records, offsets)?;
         drop(records);
         while most.is_none_or(|most| self.least_pairs() <= most)
@@ -114,37 +93,33 @@ impl GroupedPairs {
     }
 
     fn add_records(&mut self, records: &PairedRecords, offsets: [u32; 2]) -> Result<[u32; 2]> {
-        let PairedRecords { left, right, equal, similarities } = records;
-        let before = [Some(&self.left), self.right.as_ref()].map(|side| side.map_or(0, Members::len));
-        if u32::try_from(before[0] + left.len()).is_err() {
+        let all = &mut self.records;
+        let before = [Some(&all.left), all.right.as_ref()].map(|side| side.map_or(0, Members::len));
+        if u32::try_from(before[0] + records.left.len()).is_err() {
             return Err(Error::TooMany { what: "different documents", limit: u32::MAX.into() });
         }
         let from = before.map(|records| records as u32);
-        for &record in equal {
-            let rows = left.rows(record as usize).len() as u64;
-            self.certain = self.certain.saturating_add(rows * (rows - 1) / 2);
-        }
-        let known = self.equal.len();
-        memory::append(&mut self.equal, equal.iter().map(|record| from[0] + record), DOING)?;
+        self.certain = self.certain.saturating_add(records.certain());
         // No similarities mean that all are 1.
-        if !similarities.is_empty() && self.similarities.is_empty() {
-            self.similarities = memory::filled(1.0, known, DOING)?;
+        if !records.similarities.is_empty() && all.similarities.is_empty() {
+            all.similarities = memory::filled(1.0, all.equal.len(), DOING)?;
         }
-        if !self.similarities.is_empty() || !similarities.is_empty() {
-            let all = (0..equal.len()).map(|n| similarities.get(n).copied().unwrap_or(1.0));
-            memory::append(&mut self.similarities, all, DOING)?;
+        if !all.similarities.is_empty() || !records.similarities.is_empty() {
+            let more = (0..records.equal.len()).map(|place| records.similarity(place));
+            memory::append(&mut all.similarities, more, DOING)?;
         }
-        self.left.append(left, offsets[0])?;
-        if let (Some(all), Some(right)) = (&mut self.right, right) {
+        memory::append(&mut all.equal, records.equal.iter().map(|record| from[0] + record), DOING)?;
+        all.left.append(&records.left, offsets[0])?;
+        if let (Some(all), Some(right)) = (&mut all.right, &records.right) {
             all.append(right, offsets[1])?;
         }
         Ok(from)
     }
 
     fn add_pairs(&mut self, pairs: &[RecordPair], from: [u32; 2], files: &dyn TempFiles) -> Result<()> {
-        let of_right = from[usize::from(self.right.is_some())];
+        let of_right = from[usize::from(self.records.right.is_some())];
         pairs.iter().try_for_each(|&RecordPair { left, right, similarity }| {
-            let pair = LoggedPair { left: from[0] + left, right: of_right + right, similarity };
+            let pair = RecordPair { left: from[0] + left, right: of_right + right, similarity };
             self.pairs.push(pair, files)
         })
     }
@@ -152,9 +127,10 @@ impl GroupedPairs {
     /// Returns the pairs of all groups. The rows of the right table, if there is one, follow the
     /// `left_rows` of the left table.
     pub(crate) fn finish(self, left_rows: u32) -> Pairs {
-        let Self { left, mut right, equal, similarities, pairs, counts, .. } = self;
+        let Self { records, pairs, counts, .. } = self;
+        let PairedRecords { left, mut right, equal, similarities } = records;
         if let Some(right) = &mut right {
-            right.shift(left_rows);
+            right.replace(|row| row + left_rows);
         }
         let join = LoggedJoin { pairs: GroupedRows::new(pairs), counts };
         Pairs::of_records(Box::new(join), left, right, equal).with_similarities(similarities)
@@ -162,30 +138,20 @@ impl GroupedPairs {
 
     /// Returns the number of bytes on the heap.
     pub(crate) fn bytes(&self) -> usize {
-        self.left.bytes()
-            + self.right.as_ref().map_or(0, Members::bytes)
-            + memory::bytes(&self.equal)
-            + memory::bytes(&self.similarities)
-            + self.pairs.bytes()
+        self.records.bytes() + self.pairs.bytes()
     }
 }
 
 /// The pairs of a join that was done before.
 #[derive(Debug)]
 struct LoggedJoin {
-    pairs: GroupedRows<LoggedPair>,
+    pairs: GroupedRows<RecordPair>,
     counts: Counts,
 }
 
 impl RecordJoin for LoggedJoin {
     fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
-        let Some(logged) = self.pairs.next_batch(executor)? else { return Ok(None) };
-        let pairs = logged.into_iter().map(|LoggedPair { left, right, similarity }| RecordPair {
-            left,
-            right,
-            similarity,
-        });
-        memory::collect(pairs, DOING).map(Some)
+        self.pairs.next_batch(executor)
     }
 
     fn counts(&self) -> Counts {

@@ -33,6 +33,8 @@ pub mod stored;
 
 use std::fmt::Debug;
 
+use bytemuck::{Pod, Zeroable};
+
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::features::sets::store::RecordStore;
@@ -40,7 +42,8 @@ use crate::verify::predicate::Predicate;
 
 /// A pair of records that passes. In a self-join both records are of the only table, and `right`
 /// comes before `left` in the order of sizes.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Zeroable, Pod)]
+#[repr(C)]
 pub struct RecordPair {
     /// The record that probed the index.
     pub left: u32,
@@ -59,7 +62,8 @@ pub struct RecordPair {
 /// counts.add(&Counts { candidates: 1, ..Counts::default() });
 /// assert_eq!((counts.candidates, counts.verified), (4, 2));
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Zeroable, Pod)]
+#[repr(C)]
 pub struct Counts {
     /// Pairs that share a prefix token, whose sizes are compatible, and, if there are bitmaps,
     /// whose bitmaps are compatible too.
@@ -97,17 +101,9 @@ impl Counts {
     /// assert_eq!(counts.verified, 2);
     /// ```
     pub fn add(&mut self, other: &Self) {
-        self.candidates += other.candidates;
-        self.pruned_by_size += other.pruned_by_size;
-        self.pruned_by_bitmap += other.pruned_by_bitmap;
-        self.pruned_by_position += other.pruned_by_position;
-        self.pruned_by_suffix += other.pruned_by_suffix;
-        self.pruned_by_sketch += other.pruned_by_sketch;
-        self.verified += other.verified;
-        self.stop_signatures += other.stop_signatures;
-        self.stop_documents += other.stop_documents;
-        self.hot_buckets += other.hot_buckets;
-        self.hot_documents += other.hot_documents;
+        let counters: &mut [u64] = bytemuck::cast_slice_mut(std::slice::from_mut(self));
+        let more: &[u64] = bytemuck::cast_slice(std::slice::from_ref(other));
+        counters.iter_mut().zip(more).for_each(|(all, more)| *all += more);
     }
 }
 

@@ -56,15 +56,8 @@ pub(super) fn equal_records(
     Ok(equal)
 }
 
-/// What pairs of rows are made of.
-#[derive(Debug)]
-pub(crate) struct RecordPairs {
-    pub(crate) join: Box<dyn RecordJoin>,
-    pub(crate) records: PairedRecords,
-}
-
 /// The records of a join, and which of them have rows that form pairs with each other.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct PairedRecords {
     pub(crate) left: Members,
     /// The rows of the right table, if there are two tables.
@@ -75,18 +68,48 @@ pub(crate) struct PairedRecords {
     pub(crate) similarities: Vec<f64>,
 }
 
+impl PairedRecords {
+    /// Returns the rows of the records that are on the right of pairs.
+    #[inline]
+    fn rights(&self) -> &Members {
+        self.right.as_ref().unwrap_or(&self.left)
+    }
+
+    /// Returns the rows of the two records of a pair.
+    #[inline]
+    fn rows(&self, pair: &RecordPair) -> [&[u32]; 2] {
+        [self.left.rows(pair.left as usize), self.rights().rows(pair.right as usize)]
+    }
+
+    /// Returns the similarity of the rows of a record, which is given by its place in `equal`.
+    pub(crate) fn similarity(&self, place: usize) -> f64 {
+        self.similarities.get(place).copied().unwrap_or(1.0)
+    }
+
+    /// Returns the number of pairs of rows of equal records, or the greatest number if there are
+    /// more.
+    pub(crate) fn certain(&self) -> u64 {
+        let pairs = self.equal.iter().map(|&record| {
+            let rows = self.left.rows(record as usize).len() as u64;
+            rows * (rows - 1) / 2
+        });
+        pairs.fold(0, u64::saturating_add)
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.left.bytes()
+            + self.right.as_ref().map_or(0, Members::bytes)
+            + memory::bytes(&self.equal)
+            + memory::bytes(&self.similarities)
+    }
+}
+
 /// The row pairs of a join. In a self-join each pair comes once, with its rows in either order.
 #[derive(Debug)]
 pub struct Pairs {
-    join: Box<dyn RecordJoin>,
-    left: Members,
-    /// The rows of the right table, if there are two tables.
-    right: Option<Members>,
-    /// The records that have more than one row and whose rows form pairs with each other.
-    /// `next_equal` is the index of the next of these records.
-    equal: Vec<u32>,
-    /// The similarities of their rows, if they are not all 1.
-    similarities: Vec<f64>,
+    pub(crate) join: Box<dyn RecordJoin>,
+    pub(crate) records: PairedRecords,
+    /// The place of the next record of `equal` of the records.
     next_equal: usize,
     batch: Vec<RecordPair>,
     next_in_batch: usize,
@@ -139,10 +162,7 @@ impl Pairs {
     ) -> Self {
         Self {
             join,
-            left,
-            right,
-            equal,
-            similarities: Vec::new(),
+            records: PairedRecords { left, right, equal, similarities: Vec::new() },
             next_equal: 0,
             batch: Vec::new(),
             next_in_batch: 0,
@@ -156,16 +176,10 @@ impl Pairs {
         }
     }
 
-    /// Gives up what the pairs are made of, before any of them was taken.
-    pub(crate) fn into_records(self) -> RecordPairs {
-        let Self { join, left, right, equal, similarities, .. } = self;
-        RecordPairs { join, records: PairedRecords { left, right, equal, similarities } }
-    }
-
     /// Says how similar the rows of the records in `equal` are to each other, in this order.
     #[must_use]
     pub fn with_similarities(self, similarities: Vec<f64>) -> Self {
-        Self { similarities, ..self }
+        Self { records: PairedRecords { similarities, ..self.records }, ..self }
     }
 
     /// Lets another join take the place of this one, which has not begun. `narrow` receives the
@@ -176,7 +190,7 @@ impl Pairs {
         narrow: impl FnOnce(JoinedSets, &Members) -> Result<Box<dyn RecordJoin>>,
     ) -> Result<()> {
         if let Some(sets) = self.join.take_sets() {
-            self.join = narrow(sets, &self.left)?;
+            self.join = narrow(sets, &self.records.left)?;
         }
         Ok(())
     }
@@ -185,19 +199,17 @@ impl Pairs {
     /// then all pairs of the next one. There must be two tables. Otherwise they come by left rows.
     #[must_use]
     pub fn by_right(self) -> Self {
-        Self { by_right: self.right.is_some(), ..self }
+        Self { by_right: self.records.right.is_some(), ..self }
     }
 
     /// Leaves out the pairs of rows with different keys. There must be two tables, and a key for
     /// each row. The pairs of two records take as long as the rows with equal keys that they have,
     /// and not as all pairs of their rows.
     pub fn with_keys(mut self, keys: Vec<u64>, executor: &dyn Executor) -> Result<Self> {
-        let mut state = (self.left, self.right);
-        executor::one(executor, &mut state, |(left, right), stop| {
+        executor::one(executor, &mut self.records, |PairedRecords { left, right, .. }, stop| {
             let mut members = [left].into_iter().chain(right);
             members.try_for_each(|members| members.sort_each(&keys, stop))
         })?;
-        (self.left, self.right) = state;
         Ok(Self { keys, ..self })
     }
 
@@ -212,11 +224,7 @@ impl Pairs {
 
     /// Returns the number of pairs of equal rows. These pairs are known before the join runs.
     pub fn certain(&self) -> u64 {
-        let pairs = self.equal.iter().map(|&record| {
-            let rows = self.left.rows(record as usize).len() as u64;
-            rows * (rows - 1) / 2
-        });
-        pairs.fold(0, u64::saturating_add)
+        self.records.certain()
     }
 
     /// Returns the next pair, or `None` after the last. Takes O(1) amortised, except when the join
@@ -243,8 +251,8 @@ impl Pairs {
             if self.current.is_some() {
                 return None;
             }
-            if let Some(&record) = self.equal.get(self.next_equal) {
-                let similarity = self.equal_similarity(self.next_equal);
+            if let Some(&record) = self.records.equal.get(self.next_equal) {
+                let similarity = self.records.similarity(self.next_equal);
                 self.next_equal += 1;
                 self.current = Some(RecordPair { left: record, right: record, similarity });
                 self.at = (0, 1);
@@ -261,16 +269,12 @@ impl Pairs {
     /// group the similarity of its rows to each other, or `None` if they form no pairs.
     /// [`Pairs::take_group`] leaves these groups out.
     pub fn equal_rows(&self) -> impl Iterator<Item = (&[u32], Option<f64>)> {
-        let mut equal = self.equal.iter().enumerate().peekable();
-        (0..self.left.len()).filter(|&record| self.left.rows(record).len() > 1).map(move |record| {
+        let PairedRecords { left, equal, .. } = &self.records;
+        let mut equal = equal.iter().enumerate().peekable();
+        (0..left.len()).filter(|&record| left.rows(record).len() > 1).map(move |record| {
             let place = equal.next_if(|&(_, &next)| next as usize == record).map(|(place, _)| place);
-            (self.left.rows(record), place.map(|place| self.equal_similarity(place)))
+            (left.rows(record), place.map(|place| self.records.similarity(place)))
         })
-    }
-
-    /// Returns how similar the rows of the record at this place in `equal` are to each other.
-    fn equal_similarity(&self, place: usize) -> f64 {
-        self.similarities.get(place).copied().unwrap_or(1.0)
     }
 
     /// Returns the next pair of records that the join has already found, as the pair of their first
@@ -278,14 +282,13 @@ impl Pairs {
     /// Returns `None` when [`Pairs::advance`] has to be called. All row pairs that are represented
     /// count as given; the pairs of equal rows count as given on the first call.
     pub fn take_group(&mut self) -> Option<Pair> {
-        if self.next_equal < self.equal.len() {
+        if self.next_equal < self.records.equal.len() {
             self.given = self.given.saturating_add(self.certain());
-            self.next_equal = self.equal.len();
+            self.next_equal = self.records.equal.len();
         }
-        let RecordPair { left, right, similarity } = *self.batch.get(self.next_in_batch)?;
+        let pair = self.batch.get(self.next_in_batch)?;
         self.next_in_batch += 1;
-        let lefts = self.left.rows(left as usize);
-        let rights = self.right.as_ref().unwrap_or(&self.left).rows(right as usize);
+        let ([lefts, rights], similarity) = (self.records.rows(pair), pair.similarity);
         self.given = self.given.saturating_add(lefts.len() as u64 * rights.len() as u64);
         Some(Pair { left: *lefts.first()?, right: *rights.first()?, similarity })
     }
@@ -294,13 +297,13 @@ impl Pairs {
     #[inline]
     fn prefetch(&self) {
         const AHEAD: usize = 2 * Pairs::AHEAD;
-        let rights = self.right.as_ref().unwrap_or(&self.left);
+        let (lefts, rights) = (&self.records.left, self.records.rights());
         if let Some(pair) = self.batch.get(self.next_in_batch + 2 * AHEAD) {
-            self.left.prefetch_range(pair.left);
+            lefts.prefetch_range(pair.left);
             rights.prefetch_range(pair.right);
         }
         if let Some(pair) = self.batch.get(self.next_in_batch + AHEAD) {
-            self.left.prefetch(pair.left);
+            lefts.prefetch(pair.left);
             rights.prefetch(pair.right);
         }
     }
@@ -315,18 +318,16 @@ impl Pairs {
     /// caller can prefetch its own data about these rows.
     #[inline]
     pub fn coming(&self) -> Option<[u32; 2]> {
-        let pair = self.batch.get(self.next_in_batch + Self::AHEAD)?;
-        let rights = self.right.as_ref().unwrap_or(&self.left);
-        Some([*self.left.rows(pair.left as usize).first()?, *rights.rows(pair.right as usize).first()?])
+        let [lefts, rights] = self.records.rows(self.batch.get(self.next_in_batch + Self::AHEAD)?);
+        Some([*lefts.first()?, *rights.first()?])
     }
 
     /// Returns the next row pair of the current two records.
     #[inline]
     fn take_current(&mut self) -> Option<Pair> {
-        let RecordPair { left, right, similarity } = self.current?;
-        let lefts = self.left.rows(left as usize);
-        let rights = self.right.as_ref().unwrap_or(&self.left).rows(right as usize);
-        let same = self.right.is_none() && left == right;
+        let pair = self.current?;
+        let [lefts, rights] = self.records.rows(&pair);
+        let same = self.records.right.is_none() && pair.left == pair.right;
         let (firsts, seconds) = if self.by_right { (rights, lefts) } else { (lefts, rights) };
         if !self.keys.is_empty() {
             let looked = find_equal_keys(&self.keys, [firsts, seconds], &mut self.at, self.left_to_look);
@@ -342,7 +343,7 @@ impl Pairs {
         self.at.1 += 1;
         self.given += 1;
         let (left, right) = if self.by_right { (second, first) } else { (first, second) };
-        Some(Pair { left, right, similarity })
+        Some(Pair { left, right, similarity: pair.similarity })
     }
 
     /// Joins another batch, which may be empty. Returns false when the join is done.
@@ -382,12 +383,6 @@ impl Pairs {
 
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.join.bytes()
-            + self.left.bytes()
-            + self.right.as_ref().map_or(0, Members::bytes)
-            + memory::bytes(&self.equal)
-            + memory::bytes(&self.similarities)
-            + memory::bytes(&self.keys)
-            + memory::bytes(&self.batch)
+        self.join.bytes() + self.records.bytes() + memory::bytes(&self.keys) + memory::bytes(&self.batch)
     }
 }

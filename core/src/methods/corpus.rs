@@ -256,14 +256,7 @@ impl<'a> Corpus<'a> {
         let mut reading = Reading::new(self, &mut quiet, resources);
         let mut rows = nearest::search(spec, measure, k, &mut reading)?;
         let mut all = Vec::new();
-        loop {
-            while let Some(row) = rows.take() {
-                memory::push(&mut all, row, "collecting the nearest")?;
-            }
-            if !rows.advance(resources.executor)? {
-                break;
-            }
-        }
+        rows.for_each(resources.executor, |row| memory::push(&mut all, row, "collecting the nearest"))?;
         all.sort_unstable_by_key(|near: &NearestRow| (near.row, near.rank));
         Ok(all)
     }

@@ -26,14 +26,7 @@ pub fn search(
         &|reading, take| {
             let ordered = ordered(spec, reading)?;
             let mut rows = of_ordered(ordered, measure, k, SHORT, reading)?;
-            while rows.advance(reading.executor)? {
-                while let Some(row) = rows.take() {
-                    take(row.into())?;
-                }
-            }
-            while let Some(row) = rows.take() {
-                take(row.into())?;
-            }
+            rows.for_each(reading.executor, take)?;
             reading.account.counts.add(&rows.counts());
             Ok(())
         },

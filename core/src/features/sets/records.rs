@@ -175,9 +175,9 @@ impl Members {
         Ok(())
     }
 
-    /// Numbers all rows from `from` on.
-    pub(crate) fn shift(&mut self, from: u32) {
-        self.rows.iter_mut().for_each(|row| *row += from);
+    /// Gives all rows other numbers.
+    pub(crate) fn replace(&mut self, number: impl Fn(u32) -> u32) {
+        self.rows.iter_mut().for_each(|row| *row = number(*row));
     }
 
     /// Orders the rows of each record by their keys.

@@ -33,32 +33,24 @@ pub struct RecordIndex {
     pub columns: columns::ColumnsKernel,
     /// What makes planes of counts.
     pub spread: SpreadKernel,
+    /// Records for which the search by counting takes less time than this, very roughly and in
+    /// nanoseconds, are not searched for by lists before.
     short: u64,
     runs: SizeRuns,
 }
 
-/// What an index is made of.
-#[derive(Debug)]
-pub struct IndexParts {
-    /// The distinct sets.
-    pub records: Records,
-    /// For each record the ranks of its rows, ascending.
-    pub ranks: Members,
-    /// The number of tokens that can be shared.
-    pub tokens: usize,
-    /// The measure.
-    pub measure: Measure,
-    /// The number of rows to find for a record, its own rows among them.
-    pub wanted: usize,
-    /// Records for which the search by counting takes less time than this, very roughly and in
-    /// nanoseconds, are not searched for by lists before.
-    pub short: u64,
-}
-
 impl RecordIndex {
-    /// Makes the index. O(all tokens).
-    pub fn new(parts: IndexParts, executor: &dyn Executor) -> Result<Self> {
-        let IndexParts { records, ranks, tokens, measure, wanted, short } = parts;
+    /// Makes the index of distinct sets. `tokens` is the number of tokens that can be shared; the
+    /// other arguments are those of the index. O(all tokens).
+    pub fn new(
+        records: Records,
+        ranks: Members,
+        tokens: usize,
+        measure: Measure,
+        wanted: usize,
+        short: u64,
+        executor: &dyn Executor,
+    ) -> Result<Self> {
         let lists = token_lists(&records, tokens, executor)?;
         let runs = SizeRuns::new(records.sizes())?;
         let largest = runs.sizes().last().copied().unwrap_or(0);

@@ -1,16 +1,16 @@
 //! The nearest rows of each row, from the nearest of each record.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use bytemuck::{Pod, Zeroable};
 
-use super::NearestSearch;
-use super::batch::Arrived;
-use super::block::Nearest;
-use super::index::IndexParts;
+use super::batch::{Arrived, BlockBatch};
+use super::block::{Block, Nearest};
+use super::index::RecordIndex;
 use super::top::Partner;
 use crate::error::Result;
-use crate::executor::{self, Executor};
+use crate::executor::{self, Executor, Stop};
 use crate::features::sets::order::Ordered;
 use crate::features::sets::records::Members;
 use crate::joins::Counts;
@@ -32,7 +32,8 @@ const DOING: &str = "finding the nearest";
 /// assert_eq!((nearest[0].row, nearest[0].nearest, nearest[0].similarity), (0, 2, 0.75));
 /// # Ok::<(), neardup_core::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Zeroable, Pod)]
+#[repr(C)]
 pub struct NearestRow {
     /// The row.
     pub row: u32,
@@ -40,50 +41,29 @@ pub struct NearestRow {
     pub nearest: u32,
     /// The similarity of the two rows.
     pub similarity: f64,
-    /// 1 for the nearest row, 2 for the next, and so on.
-    pub rank: u32,
+    /// 1 for the nearest row, 2 for the next, and so on. It has 64 bits, so that no byte of a row
+    /// is padding, and rows are written to files as they are.
+    pub rank: u64,
 }
 
 /// The nearest rows of all rows, row by row, and for each row the most similar one first.
 #[derive(Debug)]
-pub struct NearestRows(NearestOrigin);
+pub struct NearestRows {
+    origin: NearestOrigin,
+    counts: Counts,
+    given: u64,
+}
 
 /// The source of the rows.
 #[derive(Debug)]
 enum NearestOrigin {
     /// A search among all rows.
-    Searched(Box<NearestSearch>, FoundRows),
-    /// What was found in each group of rows.
-    Grouped(NearestInGroups),
+    Searched(Box<RecordIndex>, FoundRows),
+    /// What was found in each group of rows, and the next rows of it.
+    Grouped(GroupedRows<NearestRow>, VecDeque<NearestRow>),
 }
 
-/// The nearest rows that were found in groups of rows.
-#[derive(Debug)]
-struct NearestInGroups {
-    rows: GroupedRows<LoggedRow>,
-    batch: VecDeque<NearestRow>,
-    counts: Counts,
-    given: u64,
-}
-
-/// A row of the result as it is kept.
-#[derive(Debug, Clone, Copy, Zeroable, Pod)]
-#[repr(C)]
-pub(crate) struct LoggedRow {
-    row: u32,
-    nearest: u32,
-    rank: u32,
-    _unused: u32,
-    similarity: f64,
-}
-
-impl From<NearestRow> for LoggedRow {
-    fn from(NearestRow { row, nearest, similarity, rank }: NearestRow) -> Self {
-        Self { row, nearest, rank, _unused: 0, similarity }
-    }
-}
-
-impl GroupedRow for LoggedRow {
+impl GroupedRow for NearestRow {
     fn shift(&mut self, [left, right]: [u32; 2]) {
         self.row += left;
         self.nearest += right;
@@ -97,6 +77,8 @@ pub type Beside<'a> = dyn FnMut(f64, &mut dyn FnMut() -> Option<NearestRow>) + '
 /// The rows that were found and not given yet.
 #[derive(Debug)]
 struct FoundRows {
+    /// The records that are still to be searched for.
+    todo: Range<usize>,
     k: usize,
     /// The rows in the order of their ids.
     order: Vec<u32>,
@@ -107,8 +89,7 @@ struct FoundRows {
     /// row's partners.
     at: (usize, usize, usize),
     /// The number of partners of the current row that were given.
-    of_row: u32,
-    given: u64,
+    of_row: usize,
 }
 
 impl NearestRows {
@@ -127,25 +108,27 @@ impl NearestRows {
         let ranks = ranks(table.members, &order, executor)?;
         let wanted = k.min(order.len()).saturating_add(1);
         let records = table.store.take()?;
-        let parts = IndexParts { records, ranks, tokens: shared_tokens, measure, wanted, short };
-        let search = NearestSearch::new(parts, executor)?;
-        let found =
-            FoundRows { k, order, batch: VecDeque::new(), records: 0, at: (0, 0, 0), of_row: 0, given: 0 };
-        Ok(Self(NearestOrigin::Searched(Box::new(search), found)))
+        let (todo, batch) = (0..records.len(), VecDeque::new());
+        let index = RecordIndex::new(records, ranks, shared_tokens, measure, wanted, short, executor)?;
+        let found = FoundRows { todo, k, order, batch, records: 0, at: (0, 0, 0), of_row: 0 };
+        let origin = NearestOrigin::Searched(Box::new(index), found);
+        Ok(Self { origin, counts: Counts::default(), given: 0 })
     }
 
     /// Gives what was found in each group of rows.
-    pub(crate) fn of_groups(rows: GroupedRows<LoggedRow>, counts: Counts) -> Self {
-        Self(NearestOrigin::Grouped(NearestInGroups { rows, batch: VecDeque::new(), counts, given: 0 }))
+    pub(crate) fn of_groups(rows: GroupedRows<NearestRow>, counts: Counts) -> Self {
+        Self { origin: NearestOrigin::Grouped(rows, VecDeque::new()), counts, given: 0 }
     }
 
     /// Returns the next row that was already found, or `None` when [`NearestRows::advance`] has to
     /// be called. O(1) amortised.
     pub fn take(&mut self) -> Option<NearestRow> {
-        match &mut self.0 {
-            NearestOrigin::Searched(search, found) => found.take(search),
-            NearestOrigin::Grouped(found) => found.take(),
-        }
+        let row = match &mut self.origin {
+            NearestOrigin::Searched(index, found) => found.take(index),
+            NearestOrigin::Grouped(_, batch) => batch.pop_front(),
+        }?;
+        self.given += 1;
+        Some(row)
     }
 
     /// Searches for some more records. Returns false when all are done.
@@ -156,71 +139,91 @@ impl NearestRows {
     /// Does the same as [`NearestRows::advance`]. Meanwhile it calls `beside` in the calling
     /// thread, so that the rows that are found can be taken.
     pub fn advance_beside(&mut self, executor: &dyn Executor, beside: &mut Beside<'_>) -> Result<bool> {
-        let (search, found) = match &mut self.0 {
-            NearestOrigin::Searched(search, found) => (search, found),
-            NearestOrigin::Grouped(found) => return found.advance(executor),
+        let Self { origin, counts, given } = self;
+        let (index, found) = match origin {
+            NearestOrigin::Searched(index, found) => (&*index, found),
+            NearestOrigin::Grouped(rows, batch) => {
+                let Some(more) = rows.next_batch(executor)? else { return Ok(false) };
+                memory::attempt(DOING, || batch.try_reserve(more.len()))?;
+                batch.extend(more);
+                return Ok(true);
+            }
         };
-        let mut batch = search.take(executor);
-        search.work(&mut batch, executor, &mut |arrived| {
+        let mut batch = found.next_blocks(index, executor);
+        let work = |block: &mut Block, stop: &Stop| block.work(index, stop);
+        batch.work(work, executor, &mut |arrived| {
             found.add(arrived);
-            beside(found.progress(search), &mut || found.take(search));
+            beside(found.progress(), &mut || found.take(index).inspect(|_| *given += 1));
         })?;
         found.add(batch.arrived());
-        search.count(&batch);
+        batch.counts().for_each(|more| counts.add(more));
         Ok(!batch.is_empty())
+    }
+
+    /// Takes all rows that are not taken yet.
+    pub fn for_each(
+        &mut self,
+        executor: &dyn Executor,
+        mut each: impl FnMut(NearestRow) -> Result<()>,
+    ) -> Result<()> {
+        loop {
+            while let Some(row) = self.take() {
+                each(row)?;
+            }
+            if !self.advance(executor)? {
+                return Ok(());
+            }
+        }
     }
 
     /// Returns what the filters have counted so far.
     pub fn counts(&self) -> Counts {
-        match &self.0 {
-            NearestOrigin::Searched(search, _) => search.counts(),
-            NearestOrigin::Grouped(found) => found.counts,
-        }
+        self.counts
     }
 
     /// Returns how many rows were given so far.
     pub fn given(&self) -> u64 {
-        match &self.0 {
-            NearestOrigin::Searched(_, found) => found.given,
-            NearestOrigin::Grouped(found) => found.given,
-        }
+        self.given
     }
 
     /// Returns the share of the work that is done, 0 to 1.
     pub fn progress(&self) -> f64 {
-        match &self.0 {
-            NearestOrigin::Searched(search, found) => found.progress(search),
-            NearestOrigin::Grouped(found) => found.rows.progress(),
+        match &self.origin {
+            NearestOrigin::Searched(_, found) => found.progress(),
+            NearestOrigin::Grouped(rows, _) => rows.progress(),
         }
     }
 
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
-        match &self.0 {
-            NearestOrigin::Searched(search, found) => search.bytes() + found.bytes(),
-            NearestOrigin::Grouped(found) => found.rows.bytes(),
+        match &self.origin {
+            NearestOrigin::Searched(index, found) => index.bytes() + found.bytes(),
+            NearestOrigin::Grouped(rows, _) => rows.bytes(),
         }
     }
 }
 
-impl NearestInGroups {
-    fn take(&mut self) -> Option<NearestRow> {
-        let row = self.batch.pop_front()?;
-        self.given += 1;
-        Some(row)
-    }
-
-    fn advance(&mut self, executor: &dyn Executor) -> Result<bool> {
-        let Some(batch) = self.rows.next_batch(executor)? else { return Ok(false) };
-        memory::attempt(DOING, || self.batch.try_reserve(batch.len()))?;
-        self.batch.extend(batch.into_iter().map(|LoggedRow { row, nearest, rank, similarity, .. }| {
-            NearestRow { row, nearest, similarity, rank }
-        }));
-        Ok(true)
-    }
-}
-
 impl FoundRows {
+    /// Takes the next records to search for, whose number is bounded: none when all are done.
+    fn next_blocks(&mut self, index: &RecordIndex, executor: &dyn Executor) -> BlockBatch {
+        /// The rows that are found in a batch for each thread, roughly.
+        const PARTNERS: usize = 1 << 19;
+        /// The blocks of a batch for each thread, at least: some take longer than others.
+        const BLOCKS: usize = 4;
+        let most = PARTNERS * executor.count() / index.wanted.max(1);
+        let mut blocks = Vec::new();
+        let first = self.todo.start;
+        while self.todo.start - first < most || blocks.len() < BLOCKS * executor.count() {
+            let records = index.block(self.todo.clone(), executor.count());
+            if records.is_empty() {
+                break;
+            }
+            self.todo.start = records.end;
+            blocks.push(Block::new(records));
+        }
+        BlockBatch::new(blocks)
+    }
+
     /// Adds what was found for the next blocks.
     fn add(&mut self, arrived: &Arrived) {
         while let Some(mut nearest) = arrived.take() {
@@ -231,12 +234,12 @@ impl FoundRows {
         }
     }
 
-    fn progress(&self, search: &NearestSearch) -> f64 {
-        if search.records() == 0 { 1.0 } else { self.records as f64 / search.records() as f64 }
+    fn progress(&self) -> f64 {
+        if self.todo.end == 0 { 1.0 } else { self.records as f64 / self.todo.end as f64 }
     }
 
     /// Returns the next row.
-    fn take(&mut self, search: &NearestSearch) -> Option<NearestRow> {
+    fn take(&mut self, index: &RecordIndex) -> Option<NearestRow> {
         loop {
             let Nearest { first, partners } = self.batch.front()?;
             let (record, row, partner) = self.at;
@@ -245,12 +248,12 @@ impl FoundRows {
                 self.at = (0, 0, 0);
                 continue;
             };
-            let ranks = search.ranks(first + record);
+            let ranks = index.ranks.rows(first + record);
             let Some(&own) = ranks.get(row) else {
                 self.at = (record + 1, 0, 0);
                 continue;
             };
-            let next = found.get(partner).filter(|_| (self.of_row as usize) < self.k);
+            let next = found.get(partner).filter(|_| self.of_row < self.k);
             let Some(next) = next.copied() else {
                 (self.at, self.of_row) = ((record, row + 1, 0), 0);
                 continue;
@@ -264,12 +267,11 @@ impl FoundRows {
 
     fn give(&mut self, own: u32, partner: Partner) -> NearestRow {
         self.of_row += 1;
-        self.given += 1;
         NearestRow {
             row: self.order[own as usize],
             nearest: self.order[partner.rank as usize],
             similarity: partner.similarity(),
-            rank: self.of_row,
+            rank: self.of_row as u64,
         }
     }
 
@@ -280,27 +282,11 @@ impl FoundRows {
 }
 
 /// Replaces the rows of each record by their places in the order of the ids, ascending.
-fn ranks(members: Members, order: &[u32], executor: &dyn Executor) -> Result<Members> {
+fn ranks(mut members: Members, order: &[u32], executor: &dyn Executor) -> Result<Members> {
     let mut places = memory::filled(0, order.len(), DOING)?;
-    // Rows are numbered with 32 bits.
     (0..).zip(order).for_each(|(place, &row)| places[row as usize] = place);
-    let (mut ranks, mut starts) = (Vec::new(), Vec::new());
-    memory::reserve(&mut ranks, order.len(), DOING)?;
-    memory::reserve(&mut starts, members.len() + 1, DOING)?;
-    starts.push(0);
-    let mut making = (0, ranks, starts);
-    executor::one(executor, &mut making, |(record, ranks, starts), stop| {
-        while *record < members.len() {
-            stop.check()?;
-            let from = ranks.len();
-            memory::append(ranks, members.rows(*record).iter().map(|&row| places[row as usize]), DOING)?;
-            executor::sort_unstable_by(&mut ranks[from..], stop, &u32::cmp)
-                .inspect_err(|_| ranks.truncate(from))?;
-            starts.push(ranks.len() as u32);
-            *record += 1;
-        }
-        Ok(())
-    })?;
-    let (_, ranks, starts) = making;
-    Ok(Members::new(ranks, starts))
+    executor::one(executor, &mut members, |members, stop| members.sort_each(&places, stop))?;
+    // Rows are numbered with 32 bits.
+    members.replace(|row| places[row as usize] as u32);
+    Ok(members)
 }
