@@ -11,10 +11,11 @@ use std::fmt::Debug;
 
 use crate::error::{Error, Result};
 use crate::executor::Stop;
-use crate::features::hash_sets::shared;
-use crate::features::tokens::Document;
+use crate::features::hash_sets::make_set;
+use crate::features::tokens::{Document, DocumentRef, FeatureSpec, Scratch, for_each_token};
 use crate::joins::keys::Key;
 use crate::memory;
+use crate::verify::overlap::TokenOverlap;
 use crate::verify::predicate::Predicate;
 
 /// The name of carried bytes, for error messages.
@@ -188,11 +189,25 @@ pub(crate) fn to_set(bytes: &[u8]) -> Result<Vec<u64>> {
     if words.is_sorted_by(|a, b| a < b) { Ok(words) } else { Err(malformed("its numbers do not ascend")) }
 }
 
+/// Returns the set of the hashes of a document's tokens, with repeats if the tokens have them.
+pub(crate) fn hashes_of<'a>(
+    document: impl Into<DocumentRef<'a>>,
+    spec: &FeatureSpec,
+    doing: &'static str,
+    stop: &Stop,
+) -> Result<Vec<u64>> {
+    let mut hashes = Vec::new();
+    for_each_token(document, spec, &mut Scratch::default(), stop, |token| {
+        memory::push(&mut hashes, token.hash(), doing)
+    })?;
+    make_set(&mut hashes, spec.multiset, stop)?;
+    Ok(hashes)
+}
+
 /// Returns the similarity of two documents that are carried as sets, if they are a pair.
 pub(crate) fn similarity_of_sets(predicate: Predicate, [a, b]: [&[u8]; 2]) -> Result<Option<f64>> {
     let [a, b] = [to_set(a)?, to_set(b)?];
-    // A document has at most `u32::MAX` tokens.
-    let [shared, left, right] = [shared(&a, &b), a.len(), b.len()].map(|count| count as u32);
+    let TokenOverlap { shared, left, right } = TokenOverlap::of_sets(&a, &b);
     let passes = predicate.passes(shared, left, right);
     Ok(passes.then(|| predicate.similarity(shared, left, right)))
 }

@@ -7,16 +7,15 @@
 //! characters. A text offers its pieces, and texts that are not shorter look for them.
 
 use super::account::ComparedTexts;
-use super::carrier::{Carrier, LeftOut, Meeting, of_text, to_text, to_texts};
+use super::carrier::{Carrier, LeftOut, Meeting, hashes_of, of_text, to_text, to_texts};
 use super::explain::{Details, Distance, Explanation};
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
 use super::reading::Reading;
 use crate::error::Result;
 use crate::executor::Stop;
-use crate::features::hash_sets::make_set;
 use crate::features::texts::distinct;
-use crate::features::tokens::{Document, FeatureSpec, Scratch, Tokenizer, for_each_token};
+use crate::features::tokens::{Document, FeatureSpec, Tokenizer};
 use crate::features::windows::RunHashes;
 use crate::hash::mix;
 use crate::joins::Algorithm;
@@ -199,12 +198,7 @@ impl Carrier for Edit {
     fn set(&self, carried: &[u8], stop: &Stop) -> Result<Vec<u64>> {
         let shingle = GramBound::new(self.predicate).q() as usize;
         let spec = FeatureSpec { tokenizer: Tokenizer::RawChars, shingle, multiset: true, wrap: false };
-        let mut grams = Vec::new();
-        for_each_token(to_text(carried)?, &spec, &mut Scratch::default(), stop, |token| {
-            memory::push(&mut grams, token.hash(), DOING)
-        })?;
-        make_set(&mut grams, true, stop)?;
-        Ok(grams)
+        hashes_of(to_text(carried)?, &spec, DOING, stop)
     }
 
     fn similarity(&self, pair: [&[u8]; 2], _: LeftOut<'_>, stop: &Stop) -> Result<Option<f64>> {

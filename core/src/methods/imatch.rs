@@ -3,7 +3,7 @@
 //! In parts, the terms of a document are carried as hashes. Which terms count is known once all
 //! documents are there; the terms that are left are the key of a document.
 
-use super::carrier::{Carrier, LeftOut, Meeting, of_words, to_set};
+use super::carrier::{Carrier, LeftOut, Meeting, hashes_of, of_words, to_set};
 use super::explain::Explanation;
 use super::method::Method;
 use super::pair::TwoTexts;
@@ -11,14 +11,12 @@ use super::reading::Reading;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::FeatureSpec;
-use crate::features::hash_sets::make_set;
 use crate::features::imatch::{self, IdfRange};
 use crate::features::signatures::distinct;
-use crate::features::tokens::{Document, Scratch, for_each_token};
+use crate::features::tokens::Document;
 use crate::hash::mix;
 use crate::joins::keys::Key;
 use crate::joins::pairs::Pairs;
-use crate::joins::sketches::rule::Rule;
 use crate::joins::sketches::technique::Technique;
 use crate::joins::sketches::{Comparison, sketch_pairs};
 use crate::memory;
@@ -72,12 +70,8 @@ impl Method for Imatch {
         let signatures = distinct(parts, reading.right_from(), reading.executor)?;
         reading.account.distinct_sets = signatures.len() as u64;
         reading.held(2 * signatures.bytes());
-        let comparison = Comparison {
-            techniques: vec![Technique::Equal { at: 0, words: imatch::WIDTH }],
-            rule: Rule::Technique(0),
-            sizes: None,
-            most: None,
-        };
+        let equal = Technique::Equal { at: 0, words: imatch::WIDTH };
+        let comparison = Comparison::by_technique(equal);
         sketch_pairs(signatures, None, comparison, reading.left_after(0))
     }
 }
@@ -96,12 +90,8 @@ fn kept(carried: &[u8], left_out: LeftOut<'_>) -> Result<Vec<u64>> {
 
 impl Carrier for Imatch {
     fn carry(&self, document: &Document, _: Option<&str>, stop: &Stop) -> Result<Vec<u8>> {
-        let mut terms = Vec::new();
-        for_each_token(document, &self.spec, &mut Scratch::default(), stop, |token| {
-            memory::push(&mut terms, token.hash(), DOING)
-        })?;
-        make_set(&mut terms, false, stop)?;
-        of_words(&terms)
+        let spec = FeatureSpec { multiset: false, ..self.spec };
+        of_words(&hashes_of(document, &spec, DOING, stop)?)
     }
 
     fn meeting(&self) -> Meeting {

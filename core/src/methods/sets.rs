@@ -3,7 +3,7 @@
 //! In parts, the set is carried as hashes, and documents meet by it.
 
 use super::account::DictionaryUse;
-use super::carrier::{Carrier, LeftOut, Meeting, of_words, similarity_of_sets, to_set};
+use super::carrier::{Carrier, LeftOut, Meeting, hashes_of, of_words, similarity_of_sets, to_set};
 use super::explain::Explanation;
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
@@ -12,12 +12,10 @@ use super::short_texts::LongParts;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::FeatureSpec;
-use crate::features::hash_sets::make_set;
 use crate::features::sets::store::RecordTable;
-use crate::features::tokens::{Document, Scratch, for_each_token};
+use crate::features::tokens::Document;
 use crate::joins::Algorithm;
 use crate::joins::pairs::Pairs;
-use crate::memory;
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
 
@@ -105,12 +103,7 @@ const DOING: &str = "carrying a set";
 
 impl Carrier for Sets {
     fn carry(&self, document: &Document, _: Option<&str>, stop: &Stop) -> Result<Vec<u8>> {
-        let mut hashes = Vec::new();
-        for_each_token(document, &self.spec, &mut Scratch::default(), stop, |token| {
-            memory::push(&mut hashes, token.hash(), DOING)
-        })?;
-        make_set(&mut hashes, self.spec.multiset, stop)?;
-        of_words(&hashes)
+        of_words(&hashes_of(document, &self.spec, DOING, stop)?)
     }
 
     fn meeting(&self) -> Meeting {

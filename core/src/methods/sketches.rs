@@ -14,7 +14,7 @@ use super::reading::Reading;
 use super::short_texts::LongParts;
 use crate::error::Result;
 use crate::executor::Stop;
-use crate::features::hash_sets::{HashSets, SetCollector, shared};
+use crate::features::hash_sets::{HashSets, SetCollector};
 use crate::features::tokens::Document;
 use crate::hash::{hash_bytes, mix};
 use crate::joins::keys::Key;
@@ -275,19 +275,8 @@ impl Carrier for Sketches {
             // An unknown site equals no other site.
             (a.signature[recipe.site_at()], b.signature[recipe.site_at()]) = (0, 1);
         }
-        let of_sets = || TokenOverlap {
-            // A document has at most `u32::MAX` tokens.
-            left: a.set.len() as u32,
-            right: b.set.len() as u32,
-            shared: shared(&a.set, &b.set) as u32,
-        };
-        let (techniques, rule) = (&comparison.techniques, &comparison.rule);
-        let sources = rule.sources(techniques).unwrap_or_default();
-        let are_found =
-            sources.iter().any(|&source| techniques[source].finds(&a.signature, &b.signature, None));
-        Ok(are_found
-            .then(|| rule.similarity(techniques, &a.signature, &b.signature, Some(&of_sets)))
-            .flatten())
+        let of_sets = || TokenOverlap::of_sets(&a.set, &b.set);
+        Ok(comparison.similarity(&a.signature, &b.signature, &of_sets))
     }
 
     fn takes_sites(&self) -> bool {

@@ -16,7 +16,6 @@ use crate::features::signatures::{SignatureCollector, Signatures, distinct};
 use crate::features::tokens::Document;
 use crate::joins::pairs::Pairs;
 use crate::joins::sketches::hamming::Hamming;
-use crate::joins::sketches::rule::Rule;
 use crate::joins::sketches::technique::Technique;
 use crate::joins::sketches::{Comparison, sketch_pairs};
 use crate::joins::stored::minhash_pairs;
@@ -205,12 +204,7 @@ impl Method for StoredSimhash {
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
         let (signatures, bits) = read(SketchKind::Simhash, reading)?;
         reading.account.tokens = 0;
-        let comparison = Comparison {
-            techniques: vec![Technique::Simhash(self.hamming(bits)?)],
-            rule: Rule::Technique(0),
-            sizes: None,
-            most: None,
-        };
+        let comparison = Comparison::by_technique(Technique::Simhash(self.hamming(bits)?));
         let sketches = signatures.len() as u64;
         reading.account.all_with_all = AllWithAll::new(comparison.all_with_all(), sketches);
         let budget = reading.left_after(signatures.bytes());

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::features::hash_sets::shared;
 use crate::simd::shared_blocks::{self, BlocksCompared};
 
 /// The numbers of tokens that both texts share and that each text has.
@@ -25,6 +26,15 @@ pub struct TokenOverlap {
 impl From<[u32; 3]> for TokenOverlap {
     fn from([shared, left, right]: [u32; 3]) -> Self {
         Self { shared, left, right }
+    }
+}
+
+impl TokenOverlap {
+    /// Compares two sets of hashes.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
+    pub fn of_sets(a: &[u64], b: &[u64]) -> Self {
+        // A document has at most `u32::MAX` tokens.
+        Self::from([shared(a, b), a.len(), b.len()].map(|count| count as u32))
     }
 }
 

@@ -5,6 +5,8 @@
 //! While tokens are numbered, they take far more memory than their text. So the tokens of *long*
 //! documents are numbered one by one as they come, in one thread, and are never held twice.
 
+use std::ops::Range;
+
 use super::collect::Collector;
 use super::order::{Ordered, order};
 use super::spill::Spill;
@@ -89,6 +91,46 @@ impl<'a> SetBuilder<'a> {
     pub fn number(&mut self, executor: &dyn Executor) -> Result<usize> {
         let pending = self.collectors.iter().map(Collector::bytes).sum();
         number(&mut self.dictionary, &mut self.collectors, executor)?;
+        Ok(pending)
+    }
+
+    /// Adds documents that the caller has, by their sizes in bytes: the worker threads share them,
+    /// and the long ones follow one by one. Makes their sets. Returns the number of bytes that the
+    /// collectors held before that.
+    pub fn add_all(
+        &mut self,
+        rows: Range<u32>,
+        size: impl Fn(u32) -> usize + Sync,
+        document: impl Fn(u32) -> Result<Document> + Sync,
+        executor: &dyn Executor,
+    ) -> Result<usize> {
+        let share = rows.clone().map(|row| size(row) + 1).sum::<usize>().div_ceil(self.collectors.len());
+        let (mut from, long, mut shares) = (rows.start, self.long, Vec::new());
+        for collector in &mut self.collectors {
+            let mut filled = 0;
+            let count = (from..rows.end).take_while(|&row| {
+                let fits = filled < share;
+                filled += size(row) + 1;
+                fits
+            });
+            let to = from + count.count() as u32;
+            shares.push((collector, from..to));
+            from = to;
+        }
+        executor::each(executor, &mut shares, |(collector, rows), stop| {
+            while let Some(row) = rows.clone().next() {
+                stop.check()?;
+                if size(row) <= long {
+                    collector.add(row, &document(row)?, stop)?;
+                }
+                rows.start += 1;
+            }
+            Ok(())
+        })?;
+        let pending = self.number(executor)?;
+        for row in rows.filter(|&row| size(row) > long) {
+            self.add_long(row, &document(row)?, executor)?;
+        }
         Ok(pending)
     }
 

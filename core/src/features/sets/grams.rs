@@ -3,13 +3,10 @@
 
 use std::ops::Range;
 
-use super::collect::Collector;
-use super::order::{Ordered, order};
-use super::spill::Spill;
+use super::builder::SetBuilder;
+use super::order::Ordered;
 use crate::error::Result;
-use crate::executor::{self, Executor};
-use crate::features::dictionary::Dictionary;
-use crate::features::dictionary::numbering::number;
+use crate::executor::Executor;
 use crate::features::texts::Texts;
 use crate::features::tokens::{Document, FeatureSpec, Tokenizer};
 use crate::memory;
@@ -41,92 +38,32 @@ pub fn gram_sets(
     const BYTES_A_BATCH: usize = 4 << 20;
     let spec =
         FeatureSpec { tokenizer: Tokenizer::RawChars, shingle: q as usize, multiset: true, wrap: false };
-    let mut collectors: Vec<_> = (0..executor.count()).map(|_| Collector::new(spec)).collect();
-    let mut dictionary = Dictionary::default();
-    let mut spill = Spill::new(files);
+    let mut builder = SetBuilder::new(spec, executor.count()).within(budget / 2).with_files(files);
     let mut peak_bytes = 0;
     let most = BYTES_A_BATCH.min(budget / 64);
-    let right_from = right.as_ref().map(|right| right.start);
+    let size = |text: u32| texts.text(text).len();
+    let document =
+        |text: u32| memory::copied(texts.text(text), "cutting a text into grams").map(Document::Text);
     for (table, range) in [Some(left), right].into_iter().flatten().enumerate() {
         if table == 1 {
-            spill.go_right(range.start);
-            collectors.iter_mut().for_each(Collector::go_right);
+            builder.go_right(range.start)?;
         }
         let mut from = range.start;
         while from < range.end {
             let mut bytes = 0;
             let batch = (from..range.end).take_while(|&text| {
-                bytes += texts.text(text).len();
+                bytes += size(text);
                 bytes <= most || text == from
             });
             let to = from + batch.count() as u32;
-            // For a single text that is larger than a batch, the grams should not be held twice.
-            if to == from + 1 && texts.text(from).len() > most {
-                let mut state = (&mut collectors[0], &mut dictionary);
-                let text = Document::Text(memory::copied(texts.text(from), "cutting a text into grams")?);
-                executor::one(executor, &mut state, |(collector, dictionary), stop| {
-                    collector.add_at_once(from, &text, dictionary, stop)
-                })?;
-            } else {
-                collect(&mut collectors, texts, from..to, executor)?;
-            }
-            let pending: usize = collectors.iter().map(Collector::bytes).sum();
-            peak_bytes = peak_bytes.max(pending + dictionary.bytes());
-            number(&mut dictionary, &mut collectors, executor)?;
+            let pending = builder.add_all(from..to, size, document, executor)?;
+            peak_bytes = peak_bytes.max(pending + builder.dictionary_bytes());
+            peak_bytes = peak_bytes.max(builder.spill(0, budget)?);
             from = to;
-            let held = dictionary.bytes() + collectors.iter().map(Collector::bytes).sum::<usize>();
-            let sets: usize = collectors.iter().map(|collector| collector.sets.bytes()).sum();
-            peak_bytes = peak_bytes.max(held);
-            // Ordering makes a copy of the sets that are in memory, and the dictionary has to stay
-            // in memory.
-            if held + sets > budget && sets > budget / 8 {
-                spill.take(&mut collectors)?;
-            }
         }
     }
-    let grams = collectors.iter().map(|collector| collector.tokens).sum();
-    let ordered = if spill.is_used() {
-        spill.order(collectors, dictionary, budget, executor)?
-    } else {
-        order(collectors, dictionary, right_from, executor)?
-    };
+    let grams = builder.tokens();
+    let ordered = builder.order(budget, executor)?;
     let peak_bytes = peak_bytes.max(ordered.peak_bytes);
     Ok(GramSets { ordered, grams, peak_bytes })
-}
-
-/// Divides the texts into shares of about the same number of bytes, and lets each worker add one
-/// share.
-fn collect(
-    collectors: &mut [Collector],
-    texts: &Texts,
-    range: Range<u32>,
-    executor: &dyn Executor,
-) -> Result<()> {
-    let size = |text: u32| texts.text(text).len() + 1;
-    let share = range.clone().map(size).sum::<usize>().div_ceil(collectors.len());
-    let mut from = range.start;
-    let mut shares = Vec::with_capacity(collectors.len());
-    for collector in collectors {
-        let mut filled = 0;
-        let count = (from..range.end).take_while(|&text| {
-            let fits = filled < share;
-            filled += size(text);
-            fits
-        });
-        let to = from + count.count() as u32;
-        shares.push((collector, from..to));
-        from = to;
-    }
-    debug_assert_eq!(from, range.end);
-    executor::each(executor, &mut shares, |(collector, range), stop| {
-        while let Some(text) = range.clone().next() {
-            collector.add(
-                text,
-                &Document::Text(memory::copied(texts.text(text), "cutting a text into grams")?),
-                stop,
-            )?;
-            range.start += 1;
-        }
-        Ok(())
-    })
 }

@@ -5,7 +5,7 @@ use super::combination::{Combination, TechniqueSpec};
 use super::technique::Technique;
 use crate::error::Result;
 use crate::executor::{PlainThreads, Stop};
-use crate::features::hash_sets::{HashSets, shared};
+use crate::features::hash_sets::HashSets;
 use crate::features::signatures::distinct;
 use crate::features::tokens::Document;
 use crate::sketches::sign::Signer;
@@ -65,9 +65,7 @@ pub fn two_documents(
     let compared = match comparison.needs_sets() {
         true => {
             let loaded = sets.load(&mut vec![0, 1])?;
-            let (x, y) = (loaded.get(0), loaded.get(1));
-            // A document has at most `u32::MAX` tokens.
-            Some(TokenOverlap { left: x.len() as u32, right: y.len() as u32, shared: shared(x, y) as u32 })
+            Some(TokenOverlap::of_sets(loaded.get(0), loaded.get(1)))
         }
         false => None,
     };
@@ -82,10 +80,6 @@ pub fn two_documents(
         }
     });
     let said = said.collect();
-    let techniques = &comparison.techniques;
-    let sources = comparison.rule.sources(techniques).unwrap_or_default();
-    let similarity = (sources.iter().any(|&source| techniques[source].finds(a, b, None)))
-        .then(|| comparison.rule.similarity(techniques, a, b, Some(&of_sets)))
-        .flatten();
+    let similarity = comparison.similarity(a, b, &of_sets);
     Ok(Some(TwoDocuments { said, similarity, sets: compared }))
 }

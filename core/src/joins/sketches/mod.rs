@@ -19,14 +19,13 @@ mod source;
 pub mod technique;
 
 use std::cell::OnceCell;
-use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::pairs::{Pairs, equal_records};
 use super::{Counts, RecordJoin, RecordPair};
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor};
-use crate::features::hash_sets::{HashSets, Loaded, shared};
+use crate::features::hash_sets::{HashSets, Loaded};
 use crate::features::signatures::Signatures;
 use crate::memory;
 use crate::verify::overlap::TokenOverlap;
@@ -36,7 +35,7 @@ use buckets::{Buckets, HotDocuments, MostNeighbours};
 use hamming::Hamming;
 use rule::Rule;
 use source::TechniqueSource;
-use technique::Technique;
+use technique::{Compare, Technique};
 
 const DOING: &str = "joining by signatures";
 
@@ -57,6 +56,18 @@ impl Comparison {
     /// Reports whether any technique compares sets.
     pub fn needs_sets(&self) -> bool {
         self.techniques.iter().any(Technique::needs_sets)
+    }
+
+    /// Compares signatures by one technique alone, which needs no sets.
+    pub fn by_technique(technique: Technique) -> Self {
+        Self { techniques: vec![technique], rule: Rule::Technique(0), sizes: None, most: None }
+    }
+
+    /// Returns the similarity of two documents if they are similar, and a source would find them.
+    pub fn similarity(&self, a: &[u64], b: &[u64], sets: Compare<'_>) -> Option<f64> {
+        let sources = self.rule.sources(&self.techniques).unwrap_or_default();
+        let is_found = sources.iter().any(|&source| self.techniques[source].finds(a, b, None));
+        if is_found { self.rule.similarity(&self.techniques, a, b, Some(sets)) } else { None }
     }
 
     /// Returns the bit vectors if candidates are found by comparing every vector with every other.
@@ -195,8 +206,7 @@ impl PairVerifier {
             *known.get_or_init(|| {
                 verified.fetch_add(1, Ordering::Relaxed);
                 let [a, b] = [left, right].map(|record| sets.get(self.first_rows[record as usize]));
-                // A document has at most `u32::MAX` tokens.
-                TokenOverlap { left: a.len() as u32, right: b.len() as u32, shared: shared(a, b) as u32 }
+                TokenOverlap::of_sets(a, b)
             })
         };
         let similarity = match sets {
@@ -271,9 +281,9 @@ impl SketchJoin {
         Ok(None)
     }
 
-    /// Returns the range of the last pending pairs, as many as there are whose sets together fit
-    /// into half of the budget.
-    fn fits(&self, sets: &HashSets) -> Range<usize> {
+    /// Returns the place of the first of the last pending pairs, as many as there are whose sets
+    /// together fit into half of the budget.
+    fn first_fitting(&self, sets: &HashSets) -> usize {
         let mut hashes = 0;
         let count = self.pending.iter().rev().take_while(|&&(left, right)| {
             let size = |record: u32| sets.size(self.judge.first_rows[record as usize]) as usize;
@@ -281,24 +291,23 @@ impl SketchJoin {
             hashes += size(left) + size(right);
             fits
         });
-        self.pending.len() - count.count()..self.pending.len()
+        self.pending.len() - count.count()
     }
 
-    /// Returns the similar pairs among the next pending ones, using sets that have to be read from
-    /// a file.
-    fn judge_from_file(&mut self, executor: &dyn Executor) -> Result<Vec<RecordPair>> {
-        let Some(mut sets) = self.sets.take() else { return Ok(Vec::new()) };
-        let fits = self.fits(&sets);
-        let pairs = self.pending.split_off(fits.start);
-        let mut rows = Vec::new();
-        memory::reserve(&mut rows, 2 * pairs.len(), DOING)?;
-        let records = pairs.iter().flat_map(|&(left, right)| [left, right]);
-        rows.extend(records.map(|record| self.judge.first_rows[record as usize]));
+    /// Returns the similar ones of some pairs. Sets that are in a file are read.
+    fn verify(&mut self, pairs: &[(u32, u32)], executor: &dyn Executor) -> Result<Vec<RecordPair>> {
         let verified = AtomicU64::new(0);
-        let found = sets
-            .load(&mut rows)
-            .and_then(|loaded| self.judge.similar(&pairs, Some(&loaded), &verified, executor));
-        self.sets = Some(sets);
+        let Some(sets) = &mut self.sets else {
+            self.counts.verified += pairs.len() as u64;
+            return self.judge.similar(pairs, None, &verified, executor);
+        };
+        let mut rows = Vec::new();
+        if sets.is_in_file() {
+            let records = pairs.iter().flat_map(|&(left, right)| [left, right]);
+            memory::append(&mut rows, records.map(|record| self.judge.first_rows[record as usize]), DOING)?;
+        }
+        let loaded = sets.load(&mut rows)?;
+        let found = self.judge.similar(pairs, Some(&loaded), &verified, executor);
         self.counts.verified += verified.into_inner();
         found
     }
@@ -306,35 +315,21 @@ impl SketchJoin {
 
 impl RecordJoin for SketchJoin {
     fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
-        if !self.pending.is_empty() {
-            return self.judge_from_file(executor).map(Some);
+        if let Some(sets) = self.sets.as_ref().filter(|_| !self.pending.is_empty()) {
+            let first = self.first_fitting(sets);
+            let pairs = self.pending.split_off(first);
+            return self.verify(&pairs, executor).map(Some);
         }
         let Some(candidates) = self.candidates(executor)? else { return Ok(None) };
-        let verified = AtomicU64::new(0);
-        match self.sets.take() {
-            Some(sets) if sets.is_in_file() => {
-                // First rule out the pairs that can be ruled out without reading their sets.
-                let possible = self.judge.similar(&candidates, None, &verified, executor);
-                self.sets = Some(sets);
-                let possible = possible?;
-                memory::reserve(&mut self.pending, possible.len(), DOING)?;
-                let right_from = if self.judge.self_join { 0 } else { self.judge.split };
-                self.pending.extend(possible.iter().map(|pair| (pair.left, pair.right + right_from)));
-                Ok(Some(Vec::new()))
-            }
-            Some(mut sets) => {
-                let found = sets
-                    .load(&mut Vec::new())
-                    .and_then(|loaded| self.judge.similar(&candidates, Some(&loaded), &verified, executor));
-                self.sets = Some(sets);
-                self.counts.verified += verified.into_inner();
-                found.map(Some)
-            }
-            None => {
-                self.counts.verified += candidates.len() as u64;
-                self.judge.similar(&candidates, None, &verified, executor).map(Some)
-            }
+        if !self.sets.as_ref().is_some_and(HashSets::is_in_file) {
+            return self.verify(&candidates, executor).map(Some);
         }
+        // First rule out the pairs that can be ruled out without reading their sets.
+        let possible = self.judge.similar(&candidates, None, &AtomicU64::new(0), executor)?;
+        let right_from = if self.judge.self_join { 0 } else { self.judge.split };
+        let possible = possible.iter().map(|pair| (pair.left, pair.right + right_from));
+        memory::append(&mut self.pending, possible, DOING)?;
+        Ok(Some(Vec::new()))
     }
 
     fn counts(&self) -> Counts {
