@@ -342,9 +342,7 @@ fn for_each_unit(
     match document {
         DocumentRef::Text(text) if tokenizer == Tokenizer::Whitespace => {
             runs(text).enumerate().try_for_each(|(n, unit)| {
-                if n % CHECK_EVERY == 0 {
-                    stop.check()?;
-                }
+                stop.check_every(n, CHECK_EVERY)?;
                 each(unit.as_bytes())
             })
         }
@@ -358,9 +356,7 @@ fn for_each_unit(
             words_or_signs(page, word, stop, each)
         }
         DocumentRef::Tokens(tokens) => tokens.iter().enumerate().try_for_each(|(n, token)| {
-            if n % CHECK_EVERY == 0 {
-                stop.check()?;
-            }
+            stop.check_every(n, CHECK_EVERY)?;
             each(token.as_bytes())
         }),
         DocumentRef::Numbers(_) => Ok(()),

@@ -221,9 +221,8 @@ impl Rare {
         let size = (2 * records * values).clamp(1 << 10, room);
         // The greatest power of two that is not greater than `size`.
         let shift = u64::BITS - size.ilog2();
-        let mut counters = Vec::new();
-        memory::reserve(&mut counters, 1usize << size.ilog2(), LOOKING)?;
-        counters.resize_with(1 << size.ilog2(), AtomicU32::default);
+        let counters = (0..1usize << size.ilog2()).map(|_| AtomicU32::default());
+        let counters = memory::collect(counters, LOOKING)?;
         let hash =
             |record, place: usize| mix((place as u64) << 32 | u64::from(sketches.value(record, place)));
         let counter = |hash: u64| &counters[(hash >> shift) as usize];
@@ -246,13 +245,12 @@ impl Rare {
         executor::each(executor, &mut units, |(bits, start), stop| {
             stop.check()?;
             let mut order = Vec::new();
-            memory::reserve(&mut order, values, LOOKING)?;
             for (record, bits) in (*start..).zip(bits.chunks_exact_mut(words)) {
-                order.clear();
-                order.extend((0..values).map(|place| {
+                let counted = (0..values).map(|place| {
                     let hash = hash(record, place);
                     (counter(hash).load(Ordering::Relaxed), hash, place)
-                }));
+                });
+                memory::refill(&mut order, counted, LOOKING)?;
                 if count < values {
                     order.select_nth_unstable(count);
                 }

@@ -285,9 +285,8 @@ impl<'a> Corpus<'a> {
         let mut reading = Reading::new(self, &mut quiet, USUAL);
         let mut search = search(parameters, &mut reading)?;
         let mut all = Vec::new();
-        while let Some(mut batch) = search.next_batch(USUAL.executor)? {
-            memory::reserve(&mut all, batch.len(), "collecting passages")?;
-            all.append(&mut batch);
+        while let Some(batch) = search.next_batch(USUAL.executor)? {
+            memory::append(&mut all, batch, "collecting passages")?;
         }
         Ok(all)
     }
@@ -345,10 +344,7 @@ impl Documents for Corpus<'_> {
     }
 
     fn order(&mut self, side: Side, _workers: &dyn Executor) -> Result<Vec<u32>> {
-        let mut order = Vec::new();
-        let rows = self.rows[side as usize];
-        memory::append(&mut order, 0..rows as u32, "ordering rows")?;
-        Ok(order)
+        memory::collect(0..self.rows[side as usize] as u32, "ordering rows")
     }
 
     fn sites(&self) -> Option<&Sites> {

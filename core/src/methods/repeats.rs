@@ -209,8 +209,7 @@ fn order(reading: &mut Reading<'_>, present: &[u32], texts: u64) -> Result<Order
     let mut groups = None;
     let mut sizes = vec![u32::try_from(texts).unwrap_or(u32::MAX)];
     if let Some(sites) = reading.sites() {
-        let mut own = Vec::new();
-        memory::extend(&mut own, sites, DOING)?;
+        let own = memory::collect(sites.iter().copied(), DOING)?;
         let most = own.iter().filter(|&&site| site != u32::MAX).max().map_or(0, |&most| most as usize + 1);
         sizes = memory::filled(0, most, DOING)?;
         for &row in present {

@@ -160,9 +160,8 @@ impl Carrier for Runs {
     fn weights(&self, carried: &[u8], weighted: &mut Vec<(u64, u32)>, stop: &Stop) -> Result<f64> {
         let (tokens, mut anchors) = (self.tokens(to_text(carried)?, stop)?, Vec::new());
         Anchors::new(self.min_run).select(&tokens, stop, &mut anchors)?;
-        weighted.clear();
-        memory::reserve(weighted, anchors.len(), DOING_RUNS)?;
-        weighted.extend(anchors.iter().map(|anchor| (anchor.hash, anchor.covers(self.min_run))));
+        let covers = anchors.iter().map(|anchor| (anchor.hash, anchor.covers(self.min_run)));
+        memory::refill(weighted, covers, DOING_RUNS)?;
         executor::sort_unstable_by(weighted, stop, &Ord::cmp)?;
         weighted.dedup_by(|next, kept| {
             let is_again = next.0 == kept.0;
@@ -178,10 +177,7 @@ impl Carrier for Runs {
     fn set(&self, carried: &[u8], stop: &Stop) -> Result<Vec<u64>> {
         let mut weighted = Vec::new();
         self.weights(carried, &mut weighted, stop)?;
-        let mut hashes = Vec::new();
-        memory::reserve(&mut hashes, weighted.len(), DOING_RUNS)?;
-        hashes.extend(weighted.iter().map(|&(hash, _)| hash));
-        Ok(hashes)
+        memory::collect(weighted.iter().map(|&(hash, _)| hash), DOING_RUNS)
     }
 
     fn similarity(&self, pair: [&[u8]; 2], _: LeftOut<'_>, stop: &Stop) -> Result<Option<f64>> {

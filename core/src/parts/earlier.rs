@@ -92,12 +92,11 @@ pub(super) fn append(
     doing: &'static str,
 ) -> Result<u64> {
     let (marks, _) = split(bytes, name)?;
-    memory::reserve(words, marks.len().div_ceil(2), doing)?;
     let pairs = marks.chunks(2).map(|pair| {
         let [one, other] = [pair[0], pair[pair.len() - 1]].map(|mark| u64::from(u32::from_le_bytes(mark)));
         one | other << u32::BITS
     });
-    words.extend(pairs);
+    memory::append(words, pairs, doing)?;
     Ok(marks.len().div_ceil(2) as u64)
 }
 

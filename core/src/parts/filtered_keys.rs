@@ -24,10 +24,9 @@ const DOING: &str = "grouping keys";
 /// Returns the rows of a document by its keys, whatever their roles, and by its set, whose hashes
 /// ascend. O(n · log n) for n keys.
 pub fn groups(keys: &[Key], set: &[u64], bounds: &Bounds, parts: u32, stop: &Stop) -> Result<RowGroups> {
-    let mut own: Vec<(u32, u64)> = Vec::new();
-    memory::reserve(&mut own, keys.len(), DOING)?;
     // Keys are practically random.
-    own.extend(keys.iter().map(|key| (earlier::part(key.hash(), parts), key.hash())));
+    let own = keys.iter().map(|key| (earlier::part(key.hash(), parts), key.hash()));
+    let mut own: Vec<(u32, u64)> = memory::collect(own, DOING)?;
     executor::sort_unstable_by(&mut own, stop, &Ord::cmp)?;
     // A document has at most `u32::MAX` tokens.
     let size = set.len() as u32;

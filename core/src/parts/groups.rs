@@ -67,9 +67,7 @@ pub fn groups(
     let mut order: Vec<(u32, u64)> = Vec::new();
     memory::reserve(&mut order, set.len(), DOING)?;
     for hashes in set.chunks(TOGETHER) {
-        if order.len().is_multiple_of(1 << 12) {
-            stop.check()?;
-        }
+        stop.check_every(order.len(), 1 << 12)?;
         // The last lookup of a set is padded with zeros.
         let mut some = [0; TOGETHER];
         some[..hashes.len()].copy_from_slice(hashes);
@@ -85,9 +83,8 @@ pub fn groups(
         order.truncate(prefix);
     }
     executor::sort_unstable_by(&mut order, stop, &Ord::cmp)?;
-    let mut tokens: Vec<(u32, u32, u64)> = Vec::new();
-    memory::reserve(&mut tokens, order.len(), DOING)?;
-    tokens.extend(order.iter().zip(0..).map(|(&(_, token), place)| (part_of(token, parts), place, token)));
+    let tokens = order.iter().zip(0..).map(|(&(_, token), place)| (part_of(token, parts), place, token));
+    let mut tokens: Vec<(u32, u32, u64)> = memory::collect(tokens, DOING)?;
     executor::sort_unstable_by(&mut tokens, stop, &Ord::cmp)?;
     let bitmap = bitmaps::encode(set.iter().copied(), bitmaps::words(bounds, size))?;
     let mut rows = RowGroups { size, bitmap, parts: Vec::new() };

@@ -126,9 +126,8 @@ pub fn rarest(
         order.extend(pieces.iter().map(|&(hash, weight)| (Reverse(ranks.rank(hash)), hash, weight)));
     }
     executor::sort_unstable_by(&mut order, stop, &Ord::cmp)?;
-    memory::reserve(keys, order.len(), DOING)?;
-    keys.extend(weighted_keys(order.into_iter().map(|(_, hash, weight)| (hash, weight)), needed));
-    Ok(())
+    let weighted = order.into_iter().map(|(_, hash, weight)| (hash, weight));
+    memory::append(keys, weighted_keys(weighted, needed), DOING)
 }
 
 #[cfg(test)]

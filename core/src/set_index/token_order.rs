@@ -42,12 +42,9 @@ impl TokenOrder {
     /// many of them.
     pub fn from_counts(counts: &mut TokenCounts<u32>, stop: &Stop) -> Result<Self> {
         let ranked = counts.ranks(Self::MOST, stop)?;
-        let (mut keys, mut ranks) = (Vec::new(), Vec::new());
-        memory::reserve(&mut keys, ranked.len(), DOING)?;
-        memory::reserve(&mut ranks, ranked.len(), DOING)?;
-        keys.extend(ranked.iter().map(|token| token.0));
+        let keys = memory::collect(ranked.iter().map(|token| token.0), DOING)?;
         // There are at most 1 << 15 ranks.
-        ranks.extend(ranked.iter().map(|token| token.1 as u16));
+        let ranks = memory::collect(ranked.iter().map(|token| token.1 as u16), DOING)?;
         Self::new(keys, ranks)
     }
 
@@ -95,13 +92,9 @@ impl TokenOrder {
         if !rest.is_empty() || entries.len() > Self::MOST {
             return Err(bad(format!("{} bytes", bytes.len())));
         }
-        let (mut keys, mut ranks) = (Vec::new(), Vec::new());
-        memory::reserve(&mut keys, entries.len(), DOING)?;
-        memory::reserve(&mut ranks, entries.len(), DOING)?;
-        for &[k0, k1, k2, k3, r0, r1] in entries {
-            keys.push(u32::from_le_bytes([k0, k1, k2, k3]));
-            ranks.push(u16::from_le_bytes([r0, r1]));
-        }
+        let keys = entries.iter().map(|&[k0, k1, k2, k3, ..]| u32::from_le_bytes([k0, k1, k2, k3]));
+        let ranks = entries.iter().map(|&[.., r0, r1]| u16::from_le_bytes([r0, r1]));
+        let (keys, ranks) = (memory::collect(keys, DOING)?, memory::collect(ranks, DOING)?);
         if !keys.is_sorted_by(|a, b| a < b) {
             return Err(bad("its keys do not ascend".to_owned()));
         }

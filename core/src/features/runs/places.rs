@@ -28,9 +28,7 @@ pub fn token_places(text: &str, tokenizer: Tokenizer, stop: &Stop, places: &mut 
         let mut signs: Option<Span> = None;
         let mut at = Position::default();
         for (n, c) in text.chars().enumerate() {
-            if n % CHECK_EVERY == 0 {
-                stop.check()?;
-            }
+            stop.check_every(n, CHECK_EVERY)?;
             let end = at.after(c);
             if !is_space(c) && class(c) != WordClass::Unseen {
                 let place = signs.get_or_insert_with(|| at.to(end));
@@ -54,9 +52,7 @@ fn each_character(text: &str, tokenizer: Tokenizer, stop: &Stop, places: &mut Ve
     let mut open = false;
     let mut space: Option<Position> = None;
     for (n, c) in text.chars().enumerate() {
-        if n % CHECK_EVERY == 0 {
-            stop.check()?;
-        }
+        stop.check_every(n, CHECK_EVERY)?;
         let end = at.after(c);
         if tokenizer != Tokenizer::Whitespace && class(c) == WordClass::Unseen {
             // It neither begins nor ends a token.
@@ -107,9 +103,7 @@ fn ascii_words(text: &[u8], stop: &Stop, places: &mut Vec<Span>) -> Result<()> {
     // The beginning of the word that is open.
     let mut open: Option<usize> = None;
     for (n, bytes) in text.chunks(BLOCK).enumerate() {
-        if n % CHECK_EVERY == 0 {
-            stop.check()?;
-        }
+        stop.check_every(n, CHECK_EVERY)?;
         let block = &mut block[..bytes.len()];
         block.copy_from_slice(bytes);
         let bits = &mut bits[..bytes.len().div_ceil(ascii::CHARACTERS)];

@@ -144,9 +144,7 @@ impl Collector {
             None => {
                 let mut count = 0usize;
                 for_each_token(document, spec, scratch, stop, |token: Token<'_>| {
-                    if count.is_multiple_of(CHECK_EVERY) {
-                        stop.check()?;
-                    }
+                    stop.check_every(count, CHECK_EVERY)?;
                     count += 1;
                     words.add(Lookup::new(token, number, long)?)
                 })?;
@@ -171,9 +169,7 @@ impl Collector {
         let (mut fingerprint, mut long) = (0u64, Vec::new());
         let mut count = 0usize;
         let added = for_each_token(document, spec, scratch, stop, |token: Token<'_>| {
-            if count.is_multiple_of(CHECK_EVERY) {
-                stop.check()?;
-            }
+            stop.check_every(count, CHECK_EVERY)?;
             count += 1;
             long.clear();
             let lookup = Lookup::new(token, 0, &mut long)?;

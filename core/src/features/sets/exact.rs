@@ -72,9 +72,8 @@ impl TokenSets {
         // 64-bit numbers are sorted far faster than pairs. So the lower bits of each hash are
         // replaced by the number of the token: as many bits as such a number needs.
         let bits = usize::BITS - found.len().leading_zeros();
-        order.clear();
-        memory::reserve(order, found.len(), DOING)?;
-        order.extend(found.iter().zip(0..).map(|(&hash, n): (_, u64)| hash >> bits << bits | n));
+        let keys = found.iter().zip(0..).map(|(&hash, n): (_, u64)| hash >> bits << bits | n);
+        memory::refill(order, keys, DOING)?;
         executor::sort_unstable_by(order, stop, &u64::cmp)?;
         let token = |&key: &u64| {
             let n = (key & !(u64::MAX << bits)) as usize;

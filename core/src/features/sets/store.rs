@@ -89,9 +89,8 @@ impl RecordStore {
                 let (from, to) = (places.start(range.start), places.start(range.end));
                 let (mut tokens, length) = (space, (to - from) as usize);
                 // The content of `space` is overwritten.
-                let more = length.saturating_sub(tokens.len());
-                memory::reserve(&mut tokens, more, DOING)?;
-                tokens.resize(length, 0);
+                tokens.truncate(length);
+                memory::lengthen(&mut tokens, 0, length, DOING)?;
                 log.read(from, &mut tokens)?;
                 let (mut loaded, mut sizes) = (Vec::new(), Vec::new());
                 memory::reserve(&mut loaded, range.len(), DOING)?;

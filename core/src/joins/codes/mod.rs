@@ -116,9 +116,9 @@ impl CodeTexts {
                 stop.check()?;
                 windows.set(texts.text(code))?;
                 grams.looked_up(&windows, texts.length(code), &mut hashes)?;
-                memory::reserve(&mut slice.found, hashes.len(), DOING)?;
                 let keys = hashes.iter().map(|&hash| Key::looked_up(hash));
-                slice.found.extend(keys.map(|key| key.posting(code.into(), is_right(code))));
+                let postings = keys.map(|key| key.posting(code.into(), is_right(code)));
+                memory::append(&mut slice.found, postings, DOING)?;
             }
             Ok(())
         };

@@ -80,9 +80,8 @@ impl Block {
             self.probes.push(search.probe);
         }
         if self.counting.is_none() {
-            let mut waiting = Vec::new();
-            memory::reserve(&mut waiting, self.probes.len(), DOING)?;
-            waiting.extend((0..).zip(&self.probes).filter(|(_, probe)| !probe.is_done()).map(|(n, _)| n));
+            let waiting = (0..).zip(&self.probes).filter(|(_, probe)| !probe.is_done()).map(|(n, _)| n);
+            let waiting = memory::collect(waiting, DOING)?;
             let tokens = |&number: &u32| index.records.tokens(self.records.start + number as usize).len();
             let all = waiting.iter().map(tokens).sum();
             self.counting = Some(BlockCounting::new(waiting, all));

@@ -155,10 +155,10 @@ impl BlockCounting {
             stop.check()?;
             let tokens = index.records.tokens(first + number as usize);
             let (rare, frequent) = tokens.split_at(index.frequent.rare(tokens));
-            memory::reserve(&mut self.cursors, rare.len(), DOING)?;
-            self.cursors.extend(rare.iter().map(|&token| TokenCursor::new(token, &index.lists)));
-            memory::reserve(&mut self.columns, frequent.len(), DOING)?;
-            self.columns.extend(frequent.iter().map(|&token| index.frequent.number(token)));
+            let cursors = rare.iter().map(|&token| TokenCursor::new(token, &index.lists));
+            memory::append(&mut self.cursors, cursors, DOING)?;
+            let columns = frequent.iter().map(|&token| index.frequent.number(token));
+            memory::append(&mut self.columns, columns, DOING)?;
             self.starts.push((self.cursors.len(), self.columns.len()));
             self.entries.push(rare.iter().map(|&token| index.lists.range(token as usize).len()).sum());
         }
@@ -206,13 +206,10 @@ impl BlockCounting {
         let are_many = self.entries[self.done] / MANY >= index.records.len() / RECORDS;
         let in_bytes = are_many && cursors.len() <= u8::MAX.into();
         sums.clear();
-        memory::reserve(sums, count, DOING)?;
-        sums.resize(count, BitColumn::NONE);
+        memory::fill(sums, BitColumn::NONE, count, DOING)?;
         rare.clear();
         if in_bytes {
-            let records = window.len().next_multiple_of(RECORDS);
-            memory::reserve(rare, records, DOING)?;
-            rare.resize(records, 0);
+            memory::fill(rare, 0, window.len().next_multiple_of(RECORDS), DOING)?;
         }
         let all = &index.lists.values;
         for n in 0..cursors.len() {
@@ -241,9 +238,7 @@ impl BlockCounting {
         let mut search = RecordSearch { index, record, probe, columns, counts, usual };
         let others = [places.start..first.start, first.end..places.end];
         for some in [&[first][..], &others] {
-            blocks.clear();
-            memory::reserve(blocks, BLOCKS, DOING)?;
-            blocks.extend(some.iter().cloned().flatten());
+            memory::refill(blocks, some.iter().cloned().flatten(), DOING)?;
             search.blocks(blocks, &mut sums, near)?;
         }
         Ok(())

@@ -145,9 +145,7 @@ impl RunTexts {
             }
             let (mut covered, mut end, mut all) = (0, 0, true);
             for (n, anchor) in reader.chosen.iter().enumerate() {
-                if n.is_multiple_of(1 << 10) {
-                    stop.check()?;
-                }
+                stop.check_every(n, 1 << 10)?;
                 let mut span: Option<(u32, u32)> = None;
                 for first in firsts(anchor) {
                     if !self.frequent.is_empty()

@@ -76,9 +76,7 @@ pub fn run_pairs(
         (shared > 0 && similarity >= rule.threshold).then_some(similarity)
     };
     let equal = equal_records(&left, right.as_ref(), |record| of_equal(record).is_some())?;
-    let mut similarities = Vec::new();
-    memory::reserve(&mut similarities, equal.len(), DOING)?;
-    similarities.extend(equal.iter().filter_map(|&record| of_equal(record)));
+    let similarities = memory::collect(equal.iter().filter_map(|&record| of_equal(record)), DOING)?;
     let tokens = compared.lengths.iter().map(|&length| u64::from(length)).sum();
     let join = CandidateJoin::new(compared, candidates, executor)?;
     let pairs = Pairs::of_records(Box::new(join), left, right, equal).with_similarities(similarities);

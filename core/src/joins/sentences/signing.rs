@@ -63,9 +63,8 @@ impl<'a> Signing<'a> {
         let lists = SignatureLists::new(texts)?;
         let mut order = Vec::new();
         if distinct.texts.are_in_file() {
-            memory::reserve(&mut order, texts, DOING)?;
             // Text numbers have 32 bits.
-            order.extend(0..texts as u32);
+            order = memory::collect(0..texts as u32, DOING)?;
             order.sort_unstable_by_key(|&text| distinct.texts.start(text));
         }
         Ok(Self {

@@ -161,19 +161,13 @@ impl SizesOfJoin<'_> {
             };
             least_partner.map_or(0, |least| bounds.prefix(PairSide::Right, size, least))
         };
-        let mut prefixes = Vec::new();
-        memory::reserve(&mut prefixes, self.indexed().sizes().len(), DOING)?;
-        prefixes.extend(self.indexed().sizes().iter().map(prefix));
-        Ok(prefixes)
+        memory::collect(self.indexed().sizes().iter().map(prefix), DOING)
     }
 
     /// Returns the reach of each size of records that probe, as if all records of compatible sizes
     /// came before them.
     pub fn reaches(&self) -> Result<Vec<Reach>> {
-        let mut reaches = Vec::new();
-        memory::reserve(&mut reaches, self.left.sizes().len(), DOING)?;
-        reaches.extend(self.left.sizes().iter().map(|&size| self.reach(size)));
-        Ok(reaches)
+        memory::collect(self.left.sizes().iter().map(|&size| self.reach(size)), DOING)
     }
 
     fn reach(&self, size: u32) -> Reach {

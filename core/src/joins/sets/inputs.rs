@@ -45,8 +45,8 @@ impl Inputs {
         let sizes_of_join = SizesOfJoin { bounds: &bounds, left: &runs, right: right_runs.as_ref() };
         let (prefixes, of_sizes) = (sizes_of_join.indexing_prefixes()?, sizes_of_join.reaches()?);
         let indexed = right_runs.as_ref().unwrap_or(&runs);
-        let (mut sizes, mut size_of, mut reaches) = (Vec::new(), Vec::new(), Vec::new());
-        memory::extend(&mut sizes, indexed.sizes(), DOING)?;
+        let (mut size_of, mut reaches) = (Vec::new(), Vec::new());
+        let sizes = memory::collect(indexed.sizes().iter().copied(), DOING)?;
         memory::reserve(&mut size_of, indexed.records(), DOING)?;
         (0..sizes.len()).for_each(|run| size_of.extend(indexed.range(run).map(|_| run as u32)));
         memory::reserve(&mut reaches, left.len(), DOING)?;

@@ -43,23 +43,19 @@ impl SamplePostings {
             let mut rarest = Vec::new();
             while *next < sample.sets.len() {
                 let set = sample.sets.get(*next);
-                rarest.clear();
-                memory::reserve(&mut rarest, set.len(), DOING)?;
-                rarest.extend(set.iter().map(|&token| (sample.count(token), token)));
+                let counted = set.iter().map(|&token| (sample.count(token), token));
+                memory::refill(&mut rarest, counted, DOING)?;
                 executor::sort_unstable_by(&mut rarest, stop, &Ord::cmp)?;
                 // A document has at most `u32::MAX` tokens, and a sample at most as many documents.
                 let (size, n) = (set.len() as u32, *next as u32);
                 let prefix = bounds.whole_prefix(size) as usize;
-                memory::reserve(all, prefix, DOING)?;
-                all.extend(rarest[..prefix].iter().map(|&(_, token)| (token, n)));
+                memory::append(all, rarest[..prefix].iter().map(|&(_, token)| (token, n)), DOING)?;
                 *next += 1;
             }
             Ok(())
         })?;
         let all = state.0;
-        let mut tokens = Vec::new();
-        memory::reserve(&mut tokens, all.len(), DOING)?;
-        tokens.extend(all.iter().map(|&(token, _)| token));
+        let tokens = memory::collect(all.iter().map(|&(token, _)| token), DOING)?;
         let tokens = CountedKeys::new(tokens, executor)?;
         let postings = || all.iter().filter_map(|&(token, n)| Some((tokens.place(token)?, n)));
         let records = Ragged::dealt(tokens.len(), postings, DOING)?;

@@ -27,10 +27,9 @@ pub(super) fn first_row(signatures: &Signatures, record: u32) -> u32 {
 pub(super) fn sampled(signatures: &Signatures, sets: &HashSets, most: u64, tokens: u64) -> Result<Vec<u32>> {
     let lefts = if signatures.right.is_some() { signatures.split } else { signatures.len() as u32 };
     let count = most.min(lefts.into());
-    let mut sampled: Vec<u32> = Vec::new();
     // At most as many records are sampled as there are.
-    memory::reserve(&mut sampled, count as usize, "taking a sample")?;
-    sampled.extend((0..count).map(|n| (n * u64::from(lefts) / count) as u32));
+    let steps = (0..count).map(|n| (n * u64::from(lefts) / count) as u32);
+    let mut sampled: Vec<u32> = memory::collect(steps, "taking a sample")?;
     let size = |&record: &u32| u64::from(sets.size(first_row(signatures, record)));
     while sampled.iter().map(size).sum::<u64>() > tokens {
         let mut every_second = sampled.len() == 1;
@@ -63,8 +62,7 @@ pub(super) fn for_each_part(
         let to = from + fits.count() as u32;
         let mut rows = Vec::new();
         if sets.is_in_file() {
-            memory::reserve(&mut rows, (to - from) as usize, "loading sets")?;
-            rows.extend((from..to).map(row));
+            rows = memory::collect((from..to).map(row), "loading sets")?;
         }
         work(from..to, &sets.load(&mut rows)?)?;
         from = to;
@@ -157,14 +155,13 @@ impl SampleSets {
         executor: &dyn Executor,
     ) -> Result<Self> {
         let row = |record: &u32| first_row(signatures, *record);
-        let (mut rows, mut sets, mut tokens) = (Vec::new(), Ragged::default(), Vec::new());
-        memory::reserve(&mut rows, sample.len(), DOING)?;
-        rows.extend(sample.iter().map(row));
+        let mut sets = Ragged::default();
+        let mut rows = memory::collect(sample.iter().map(row), DOING)?;
         {
             let loaded = all.load(&mut rows)?;
             sample.iter().try_for_each(|record| sets.push(loaded.get(row(record)), DOING))?;
         }
-        memory::extend(&mut tokens, &sets.values, DOING)?;
+        let tokens = memory::collect(sets.values.iter().copied(), DOING)?;
         let tokens = CountedKeys::new(tokens, executor)?;
         let mut counts = memory::filled(0u64, tokens.len(), DOING)?;
         for_each_part(signatures, all, others, budget, |records, loaded| {

@@ -62,9 +62,8 @@ impl SharedPassages {
         let maker = self.maker(left_out)?;
         let mut search = Search::new(library, units, &maker, &self.0, resources, &mut |_| {})?;
         let mut all = Vec::new();
-        while let Some(mut batch) = search.next_batch(&executor)? {
-            memory::reserve(&mut all, batch.len(), DOING)?;
-            all.append(&mut batch);
+        while let Some(batch) = search.next_batch(&executor)? {
+            memory::append(&mut all, batch, DOING)?;
         }
         Ok(all)
     }

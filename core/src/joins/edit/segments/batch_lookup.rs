@@ -84,9 +84,8 @@ impl PieceIndex {
         mut each: impl FnMut(usize, &PieceEntry) -> Result<bool>,
     ) -> Result<bool> {
         looks.looks.clear();
-        looks.windows.clear();
-        memory::reserve(&mut looks.windows, queries.len(), DOING)?;
-        looks.windows.extend(queries.iter().map(|query| KeyWindow::new(query, self.reach)));
+        let windows = queries.iter().map(|query| KeyWindow::new(query, self.reach));
+        memory::refill(&mut looks.windows, windows, DOING)?;
         let (mut goes_on, mut codes) = (true, CharacterBits::default());
         for (number, query) in (0..).zip(queries) {
             if looks.windows[number as usize].is_none() {

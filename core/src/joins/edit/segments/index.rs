@@ -255,9 +255,8 @@ impl PieceIndex {
         let mut order: Vec<(u32, u32)> = Vec::new();
         for ((member, own), &first) in (0..).zip(members).zip(&firsts) {
             stop.check()?;
-            order.clear();
-            memory::reserve(&mut order, own.pieces as usize, DOING)?;
-            order.extend(of_pieces[first..first + own.pieces as usize].iter().copied().zip(0..));
+            let hits = &of_pieces[first..first + own.pieces as usize];
+            memory::refill(&mut order, hits.iter().copied().zip(0..), DOING)?;
             order.sort_unstable();
             let (taken, needed) = taken_and_needed(&order, own.changed.into(), size);
             order[..taken as usize].iter().for_each(|&(_, piece)| before[first + piece as usize] = 0);

@@ -274,9 +274,8 @@ impl Buckets {
                     let cut = BandCut { all: &self.windows, split, self_join, most, asked };
                     if cut.bucket(&mut entries[kept..kept + size], windows, stop)? {
                         *hot_buckets += 1;
-                        let records = &entries[kept..kept + size];
-                        memory::reserve(hot, size, DOING)?;
-                        hot.extend(records.iter().map(|entry| entry.record));
+                        let records = entries[kept..kept + size].iter().map(|entry| entry.record);
+                        memory::append(hot, records, DOING)?;
                     }
                 }
                 plan(units, kept..kept + size)?;
