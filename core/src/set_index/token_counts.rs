@@ -61,9 +61,8 @@ impl<K: Copy + Ord> TokenCounts<K> {
     /// equally frequent, the greater token has the greater rank.
     pub fn ranks(&mut self, keep: usize, stop: &Stop) -> Result<Vec<(K, u32)>> {
         self.count(stop)?;
-        let mut kept = Vec::new();
-        memory::extend(&mut kept, &self.counts, DOING)?;
-        kept.retain(|(_, count)| *count > 1);
+        let repeated = self.counts.iter().copied().filter(|(_, count)| *count > 1);
+        let mut kept = memory::collect(repeated, DOING)?;
         let by_count = |a: &(K, u32), b: &(K, u32)| (a.1, a.0).cmp(&(b.1, b.0));
         if let Some(rest) = kept.len().checked_sub(keep).filter(|&rest| rest > 0 && rest < kept.len()) {
             kept.select_nth_unstable_by(rest, by_count);

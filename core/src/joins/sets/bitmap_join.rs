@@ -8,7 +8,6 @@
 //! nearly every record. A pair that remains is examined only at the rarest token that both records
 //! share, so it is examined only once, and no counter is needed.
 
-use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::bitmap::{Bitmap, BitmapComparer, gather, of_record, of_records};
@@ -148,7 +147,7 @@ impl<const W: usize> BitmapJoin<W> {
 }
 
 impl<const W: usize> Engine for BitmapJoin<W> {
-    fn plan(&self, inputs: &Inputs) -> Result<VecDeque<Range<usize>>> {
+    fn plan(&self, inputs: &Inputs) -> Result<Vec<Range<usize>>> {
         let indexed = |token| self.indexed.range(token).len();
         plan_units(inputs.shared_tokens, |token| self.probes_before(token), indexed)
     }

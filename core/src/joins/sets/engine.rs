@@ -1,7 +1,6 @@
 //! The interface of the engines that find and verify candidates, task by task, and their scratch
 //! space.
 
-use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::ops::Range;
 
@@ -15,7 +14,7 @@ use crate::memory;
 pub trait Engine: Debug + Send + Sync {
     /// Splits all the work into tasks. A task is a range of numbers whose meaning is up to the
     /// engine.
-    fn plan(&self, inputs: &Inputs) -> Result<VecDeque<Range<usize>>>;
+    fn plan(&self, inputs: &Inputs) -> Result<Vec<Range<usize>>>;
 
     /// Works on a task until it is done or enough pairs are found. `todo` becomes the rest of the
     /// task, also after an error.

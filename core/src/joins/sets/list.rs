@@ -2,7 +2,6 @@
 //! tokens just before it, and the cut of all such comparisons into units. Both joins by bitmaps are
 //! made of it, in memory and in partitions: it is compiled for each of them.
 
-use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::bitmap::Bitmap;
@@ -83,11 +82,11 @@ pub fn plan_units(
     tokens: usize,
     start: impl Fn(usize) -> usize,
     indexed: impl Fn(usize) -> usize,
-) -> Result<VecDeque<Range<usize>>> {
+) -> Result<Vec<Range<usize>>> {
     const COMPARISONS_A_UNIT: usize = 1 << 20;
     /// The cost of a probe in addition to its comparisons, given as a number of comparisons.
     const PROBE: usize = 16;
-    let mut units = VecDeque::new();
+    let mut units = Vec::new();
     let (mut from, mut at, mut work) = (0, 0, 0);
     for token in 0..tokens {
         let end = start(token + 1);
@@ -97,14 +96,13 @@ pub fn plan_units(
             at += fit;
             work += fit * each;
             if work >= COMPARISONS_A_UNIT {
-                memory::attempt(DOING, || units.try_reserve(1))?;
-                units.push_back(from..at);
+                memory::push(&mut units, from..at, DOING)?;
                 (from, work) = (at, 0);
             }
         }
     }
     if from < at {
-        units.push_back(from..at);
+        memory::push(&mut units, from..at, DOING)?;
     }
     Ok(units)
 }

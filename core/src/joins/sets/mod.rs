@@ -66,7 +66,7 @@ impl PrefixJoin {
         // The pairs are held twice for a moment, in lists that may be half empty.
         let most_pairs = (budget / 32 / size_of::<RecordPair>()).clamp(LEAST_PAIRS, MOST_PAIRS);
         let engine = engine(&inputs, algorithm, executor)?;
-        let todo = engine.plan(&inputs)?;
+        let todo = VecDeque::from(engine.plan(&inputs)?);
         let total = todo.iter().map(Range::len).sum();
         let (scratch, counts) = (Pool::default(), Counts::default());
         Ok(Self { inputs, engine, todo, total, units: 2, most_pairs, last_pairs: 0, scratch, counts })

@@ -1,7 +1,6 @@
 //! Probing as in All-Pairs, PPJoin and PPJoin+: posting lists with positions, a counter for each
 //! record that a probe meets, then verification (Xiao et al., PPJoin+ (WWW 2008), sections 3 to 5).
 
-use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::engine::{Engine, PostingRange, ProbeScratch};
@@ -47,16 +46,15 @@ impl Positional {
 
 impl Engine for Positional {
     /// Splits the probes into ranges with about the same number of tokens to look up.
-    fn plan(&self, inputs: &Inputs) -> Result<VecDeque<Range<usize>>> {
+    fn plan(&self, inputs: &Inputs) -> Result<Vec<Range<usize>>> {
         const TOKENS_A_UNIT: usize = 1 << 12;
-        let mut units = VecDeque::new();
+        let mut units = Vec::new();
         let (mut from, mut tokens) = (0, 0);
         let probes = inputs.left().len();
         for probe in 0..probes {
             tokens += 1 + inputs.probing_prefix(probe).len();
             if tokens >= TOKENS_A_UNIT || probe + 1 == probes {
-                memory::attempt(DOING, || units.try_reserve(1))?;
-                units.push_back(from..probe + 1);
+                memory::push(&mut units, from..probe + 1, DOING)?;
                 (from, tokens) = (probe + 1, 0);
             }
         }

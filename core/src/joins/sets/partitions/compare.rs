@@ -1,7 +1,6 @@
 //! The comparison of the lists of one token after the other, by bitmaps, sizes and positions.
 
 use std::cell::Cell;
-use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::candidates::Candidate;
@@ -39,7 +38,7 @@ pub(super) struct PartitionPiece<const W: usize> {
     /// Whether the indexed entries probe, too.
     with_itself: bool,
     /// The tasks.
-    pub(super) units: VecDeque<CompareUnit>,
+    pub(super) units: Vec<CompareUnit>,
 }
 
 /// A task: to compare some probes of a piece with its indexed entries.
@@ -55,7 +54,7 @@ impl<const W: usize> PartitionPiece<W> {
     /// Creates a piece of the entries of these tokens.
     pub(super) fn new(tokens: Range<u32>, raw: [Vec<u64>; 2], with_itself: bool) -> Self {
         let (indexed, probing) = (EntryLists::default(), EntryLists::default());
-        Self { tokens, raw, indexed, probing, with_itself, units: VecDeque::new() }
+        Self { tokens, raw, indexed, probing, with_itself, units: Vec::new() }
     }
 
     /// Sorts the entries and splits the work into units.
@@ -70,9 +69,8 @@ impl<const W: usize> PartitionPiece<W> {
                 |index| probes.start(index),
                 |index| self.indexed.range(index).len(),
             )?;
-            memory::attempt(DOING, || self.units.try_reserve(planned.len()))?;
-            self.units
-                .extend(planned.into_iter().map(|todo| CompareUnit { with_itself: *with_itself, todo }));
+            let planned = planned.into_iter().map(|todo| CompareUnit { with_itself: *with_itself, todo });
+            memory::append(&mut self.units, planned, DOING)?;
         }
         Ok(())
     }

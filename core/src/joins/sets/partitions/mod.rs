@@ -142,7 +142,7 @@ impl<const W: usize> PartitionJoin<W> {
                 let most = (self.budget / 4).max(2 * cut.target);
                 let todo = parts::<W>(&mut self.streams, cut, &self.sizes, &self.sides, most, executor)?;
                 let total = todo.iter().map(PartitionPart::words).sum();
-                self.state = State::Comparing { cut: std::mem::take(cut), todo, total };
+                self.state = State::Comparing { cut: std::mem::take(cut), todo: todo.into(), total };
             }
             State::Comparing { .. } => {}
         }
@@ -170,11 +170,12 @@ impl<const W: usize> PartitionJoin<W> {
             todo.pop_front();
         }
         executor::each(executor, &mut self.pieces, PartitionPiece::prepare)?;
+        let mut units = Vec::new();
         for (number, piece) in self.pieces.iter_mut().enumerate() {
-            let units = std::mem::take(&mut piece.units);
-            memory::attempt(DOING, || self.units.try_reserve(units.len()))?;
-            self.units.extend(units.into_iter().map(|unit| (number, unit)));
+            let of_piece = std::mem::take(&mut piece.units).into_iter().map(|unit| (number, unit));
+            memory::append(&mut units, of_piece, DOING)?;
         }
+        self.units = units.into();
         self.loaded = [words, self.units.len() as u64];
         Ok(())
     }

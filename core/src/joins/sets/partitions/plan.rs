@@ -1,6 +1,5 @@
 //! Which entries are loaded together.
 
-use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::compare::RecordSizes;
@@ -12,6 +11,8 @@ use super::streams::Streams;
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::memory;
+
+const DOING: &str = "planning the join";
 
 /// Entries of one partition that are compared with each other: a whole partition, or, if it is too
 /// large, some of its indexed entries and some of its probes.
@@ -39,9 +40,9 @@ pub(super) fn parts<const W: usize>(
     sides: &[InputSide],
     most: usize,
     executor: &dyn Executor,
-) -> Result<VecDeque<PartitionPart>> {
+) -> Result<Vec<PartitionPart>> {
     let is_self_join = sides.len() == 1;
-    let mut parts = VecDeque::new();
+    let mut parts = Vec::new();
     for partition in 0..cut.tokens.len() {
         let [indexed, probing] = streams_of(partition);
         let lengths = [indexed, probing].map(|stream| streams.length(stream));
@@ -51,7 +52,7 @@ pub(super) fn parts<const W: usize>(
         }
         if whole {
             let streams = [(indexed, 0..lengths[0]), (probing, 0..lengths[1])];
-            push(&mut parts, PartitionPart { partition, streams, with_itself: is_self_join })?;
+            memory::push(&mut parts, PartitionPart { partition, streams, with_itself: is_self_join }, DOING)?;
             continue;
         }
         let chunk = ((most / 2 / size_of::<u64>()) as u64).max(1).next_multiple_of(entry_words(W) as u64);
@@ -70,24 +71,18 @@ pub(super) fn parts<const W: usize>(
                     let probes = records_of::<W>(streams, stream, &others, executor)?;
                     if may_meet(&own_records, &probes, sizes, sides) {
                         let streams = [(indexed, own.clone()), (stream, others)];
-                        push(&mut parts, PartitionPart { partition, streams, with_itself })?;
+                        memory::push(&mut parts, PartitionPart { partition, streams, with_itself }, DOING)?;
                         with_itself = false;
                     }
                 }
             }
             if with_itself {
                 let streams = [(indexed, own), (probing, 0..0)];
-                push(&mut parts, PartitionPart { partition, streams, with_itself })?;
+                memory::push(&mut parts, PartitionPart { partition, streams, with_itself }, DOING)?;
             }
         }
     }
     Ok(parts)
-}
-
-fn push(parts: &mut VecDeque<PartitionPart>, part: PartitionPart) -> Result<()> {
-    memory::attempt("planning the join", || parts.try_reserve(1))?;
-    parts.push_back(part);
-    Ok(())
 }
 
 /// Returns the first and the last record of some entries.
