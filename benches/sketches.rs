@@ -10,10 +10,9 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use neardup_core::executor::Stop;
-use neardup_core::features::tokens::{Document, Scratch};
+use neardup_core::features::tokens::{Document, Scratch, Token, for_each_token};
 use neardup_core::features::{FeatureSpec, Tokenizer};
 use neardup_core::hash;
-use neardup_core::sketches::for_each_hash;
 use neardup_core::sketches::minhash::Minhasher;
 use neardup_core::sketches::simhash::Simhasher;
 use neardup_core::text::words::words;
@@ -64,7 +63,11 @@ fn main() {
         let mut hasher = Minhasher::new(128, 1);
         for document in &documents {
             hasher.clear();
-            for_each_hash(document, &spec(5), &mut scratch, &stop, |hash| hasher.add(hash)).expect("memory");
+            let add = |token: Token<'_>| {
+                hasher.add(token.element());
+                Ok(())
+            };
+            for_each_token(document, &spec(5), &mut scratch, &stop, add).expect("memory");
             black_box(hasher.values());
         }
     });
@@ -73,8 +76,11 @@ fn main() {
             let mut hasher = Simhasher::new(bits);
             for document in &documents {
                 hasher.clear();
-                for_each_hash(document, &spec(1), &mut scratch, &stop, |hash| hasher.add(hash))
-                    .expect("memory");
+                let add = |token: Token<'_>| {
+                    hasher.add(token.element());
+                    Ok(())
+                };
+                for_each_token(document, &spec(1), &mut scratch, &stop, add).expect("memory");
                 black_box(hasher.bits());
             }
         });

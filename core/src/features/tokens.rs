@@ -261,6 +261,16 @@ impl Token<'_> {
             Self::Number(number) => hash::mix(number),
         }
     }
+
+    /// Returns the element that the token is of a sketch: its hash, or the number itself, which
+    /// already is a hash if the token is a shingle.
+    #[inline]
+    pub fn element(self) -> u64 {
+        match self {
+            Self::Bytes(bytes) => hash::hash_bytes(bytes),
+            Self::Number(number) => number,
+        }
+    }
 }
 
 /// Scratch memory that is reused from document to document.

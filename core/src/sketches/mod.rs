@@ -20,27 +20,3 @@ pub mod simhash;
 pub mod stored;
 pub mod supershingles;
 pub mod wire;
-
-use crate::error::Result;
-use crate::executor::Stop;
-use crate::features::tokens::{Document, FeatureSpec, Scratch, Token, for_each_token};
-use crate::hash;
-
-/// Calls `each` with the 64-bit hash of every shingle of a document, including repeats. Sketches
-/// are made of these hashes. If a shingle is a single number, the number takes the place of the
-/// hash. O(bytes · shingle).
-pub fn for_each_hash(
-    document: &Document,
-    spec: &FeatureSpec,
-    scratch: &mut Scratch,
-    stop: &Stop,
-    mut each: impl FnMut(u64),
-) -> Result<()> {
-    for_each_token(document, spec, scratch, stop, |token| {
-        each(match token {
-            Token::Bytes(bytes) => hash::hash_bytes(bytes),
-            Token::Number(number) => number,
-        });
-        Ok(())
-    })
-}

@@ -1,22 +1,27 @@
 //! Sketches of whole documents in their stored form.
 
-use super::for_each_hash;
 use super::minhash::Minhasher;
 use super::simhash::Simhasher;
 use super::wire::{MinhashHeader, SimhashHeader};
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::origin::Origin;
-use crate::features::tokens::{Document, FeatureSpec, Scratch, Tokenizer};
+use crate::features::tokens::{Document, FeatureSpec, Scratch, for_each_token};
 
-/// Returns the way in which documents become the elements of a sketch.
-fn spec(source: Origin, k: u16) -> FeatureSpec {
-    let tokenizer = match source {
-        Origin::Chars => Tokenizer::Chars,
-        Origin::Whitespace => Tokenizer::Whitespace,
-        _ => Tokenizer::Words,
-    };
-    FeatureSpec { tokenizer, shingle: k.into(), multiset: false, wrap: false }
+/// Calls `add` with the elements of the sketch of a document, including repeats.
+fn for_each_element(
+    document: &Document,
+    source: Origin,
+    k: u16,
+    stop: &Stop,
+    mut add: impl FnMut(u64),
+) -> Result<()> {
+    let (tokenizer, shingle) = (source.tokenizer(), k.into());
+    let spec = FeatureSpec { tokenizer, shingle, multiset: false, wrap: false };
+    for_each_token(document, &spec, &mut Scratch::default(), stop, |token| {
+        add(token.element());
+        Ok(())
+    })
 }
 
 /// Makes the minhash sketch of a document with the parameters in a header: the kind of its
@@ -37,8 +42,7 @@ fn spec(source: Origin, k: u16) -> FeatureSpec {
 /// ```
 pub fn minhash_sketch(document: &Document, header: &MinhashHeader, stop: &Stop) -> Result<Vec<u8>> {
     let mut hasher = Minhasher::new(header.permutations, header.seed);
-    let spec = spec(header.source, header.k);
-    for_each_hash(document, &spec, &mut Scratch::default(), stop, |hash| hasher.add(hash))?;
+    for_each_element(document, header.source, header.k, stop, |element| hasher.add(element))?;
     Ok(header.sketch(hasher.values()))
 }
 
@@ -61,8 +65,7 @@ pub fn minhash_sketch(document: &Document, header: &MinhashHeader, stop: &Stop) 
 /// ```
 pub fn simhash_sketch(document: &Document, header: &SimhashHeader, stop: &Stop) -> Result<Vec<u8>> {
     let mut hasher = Simhasher::new(header.bits);
-    let spec = spec(header.source, header.k);
-    for_each_hash(document, &spec, &mut Scratch::default(), stop, |hash| hasher.add(hash))?;
+    for_each_element(document, header.source, header.k, stop, |element| hasher.add(element))?;
     Ok(header.sketch(hasher.bits().as_deref()))
 }
 

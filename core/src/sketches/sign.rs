@@ -6,14 +6,13 @@
 //! kept.
 
 use super::checksum::checksum;
-use super::for_each_hash;
 use super::minhash::Minhasher;
 use super::simhash::{self, Simhasher};
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::hash_sets::{SetCollector, make_set};
 use crate::features::signatures::SignatureCollector;
-use crate::features::tokens::{Document, FeatureSpec, Scratch};
+use crate::features::tokens::{Document, FeatureSpec, Scratch, for_each_token};
 use crate::hash::{hash_bytes, mix};
 use crate::memory;
 use crate::text::html::read_text;
@@ -110,13 +109,9 @@ impl Signer {
         for (n, spec) in recipe.features.iter().enumerate() {
             let (hashes, different) = (&mut hashes[n], &mut different[n]);
             hashes.clear();
-            let mut room = Ok(());
-            for_each_hash(document, spec, scratch, stop, |hash| {
-                if room.is_ok() {
-                    room = memory::push(hashes, hash, DOING);
-                }
+            for_each_token(document, spec, scratch, stop, |token| {
+                memory::push(hashes, token.element(), DOING)
             })?;
-            room?;
             let once = recipe
                 .parts
                 .iter()
@@ -132,7 +127,6 @@ impl Signer {
 
     /// Makes the signature. Returns false if the document has no content for one.
     fn sign(&mut self, document: &Document, stop: &Stop) -> Result<bool> {
-        const CHECK_EVERY: usize = 1 << 14;
         let Self { recipe, makers, page, hashes, different, words, bytes, .. } = self;
         memory::reserve(words, recipe.width(), DOING)?;
         if let Some(feature) = recipe.sets {
@@ -143,38 +137,32 @@ impl Signer {
             words.extend([set.len() as u64, sum(0), sum(mix(set.len() as u64))]);
         }
         for (part, maker) in recipe.parts.iter().zip(makers) {
-            let elements = match *part {
-                SignaturePart::Simhash { feature, frequency: true, .. } => &hashes[feature],
-                SignaturePart::Simhash { feature, frequency: false, .. } => &different[feature],
-                SignaturePart::Bands { feature, .. } => {
-                    // Repeats do not change minhash values. With multisets, each occurrence of a
-                    // token is an element of its own.
-                    if recipe.features[feature].multiset { &different[feature] } else { &hashes[feature] }
-                }
-                SignaturePart::Checksum { .. } => &Vec::new(),
-            };
-            match maker {
-                PartSketcher::Simhash(simhasher) => {
-                    simhasher.clear();
-                    for chunk in elements.chunks(CHECK_EVERY) {
-                        stop.check()?;
-                        chunk.iter().for_each(|&element| simhasher.add(element));
-                    }
-                    let Some(bits) = simhasher.bits() else { return Ok(false) };
-                    let SignaturePart::Simhash { bits: count, .. } = *part else { return Ok(false) };
+            match (*part, maker) {
+                (
+                    SignaturePart::Simhash { feature, bits: count, frequency },
+                    PartSketcher::Simhash(maker),
+                ) => {
+                    let elements = if frequency { &hashes[feature] } else { &different[feature] };
+                    maker.clear();
+                    add_elements(elements, stop, |element| maker.add(element))?;
+                    let Some(bits) = maker.bits() else { return Ok(false) };
                     words.extend(simhash::words(&bits, count));
                 }
-                PartSketcher::Minhash(minhasher) => {
-                    minhasher.clear();
-                    for chunk in elements.chunks(CHECK_EVERY) {
-                        stop.check()?;
-                        chunk.iter().for_each(|&element| minhasher.add(element));
+                (SignaturePart::Bands { feature, rows, keep_values, .. }, PartSketcher::Minhash(maker)) => {
+                    // Repeats do not change minhash values. With multisets, each occurrence of a
+                    // token is an element of its own.
+                    let multiset = recipe.features[feature].multiset;
+                    let elements = if multiset { &different[feature] } else { &hashes[feature] };
+                    maker.clear();
+                    add_elements(elements, stop, |element| maker.add(element))?;
+                    let Some(values) = maker.values() else { return Ok(false) };
+                    band_keys(values, rows.into(), bytes, |key| words.push(key));
+                    if keep_values {
+                        let word = |word: u64, &value: &u32| word << 32 | u64::from(value);
+                        words.extend(values.chunks(2).map(|pair| pair.iter().rev().fold(0, word)));
                     }
-                    let Some(values) = minhasher.values() else { return Ok(false) };
-                    add_values(words, *part, values, bytes);
                 }
-                PartSketcher::Checksum => {
-                    let SignaturePart::Checksum { clean, html } = *part else { return Ok(false) };
+                (SignaturePart::Checksum { clean, html }, _) => {
                     let Document::Text(text) = document else { return Ok(false) };
                     let text = if html {
                         read_text(text, None, page, stop)?;
@@ -185,6 +173,7 @@ impl Signer {
                     let Some(checksum) = checksum(text, clean, stop)? else { return Ok(false) };
                     words.extend(checksum);
                 }
+                _ => return Ok(false),
             }
         }
         if recipe.site {
@@ -210,16 +199,14 @@ pub fn band_keys(values: &[u32], rows: usize, bytes: &mut Vec<u8>, mut each: imp
     }
 }
 
-/// Appends the keys of bands, and the values if they are to be kept.
-fn add_values(words: &mut Vec<u64>, part: SignaturePart, values: &[u32], bytes: &mut Vec<u8>) {
-    let SignaturePart::Bands { rows, keep_values, .. } = part else { return };
-    band_keys(values, rows.into(), bytes, |key| words.push(key));
-    if keep_values {
-        let (pairs, rest) = values.as_chunks::<2>();
-        let word = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
-        words.extend(pairs.iter().map(|&[low, high]| word(low, high)));
-        words.extend(rest.iter().map(|&low| word(low, 0)));
-    }
+/// Calls `add` with all elements.
+fn add_elements(elements: &[u64], stop: &Stop, mut add: impl FnMut(u64)) -> Result<()> {
+    const CHECK_EVERY: usize = 1 << 14;
+    elements.chunks(CHECK_EVERY).try_for_each(|elements| {
+        stop.check()?;
+        elements.iter().for_each(|&element| add(element));
+        Ok(())
+    })
 }
 
 /// A part of a signature. `feature` is the number of a kind of tokens in the [`Recipe`].

@@ -8,9 +8,8 @@
 use std::collections::HashMap;
 
 use neardup_core::executor::Stop;
-use neardup_core::features::tokens::{Document, Scratch};
+use neardup_core::features::tokens::{Document, Scratch, Token, for_each_token};
 use neardup_core::features::{FeatureSpec, Tokenizer};
-use neardup_core::sketches::for_each_hash;
 use neardup_core::sketches::minhash::{Minhasher, similarity};
 use neardup_core::sketches::simhash::{Simhasher, hamming};
 
@@ -28,7 +27,11 @@ fn hashes(text: &str, k: usize) -> Vec<u64> {
     let spec = FeatureSpec { tokenizer: Tokenizer::Words, shingle: k, multiset: false, wrap: false };
     let mut all = Vec::new();
     let document = Document::Text(text.to_owned());
-    for_each_hash(&document, &spec, &mut Scratch::default(), &Stop::default(), |hash| all.push(hash))
+    let element = |token: Token<'_>| {
+        all.push(token.element());
+        Ok(())
+    };
+    for_each_token(&document, &spec, &mut Scratch::default(), &Stop::default(), element)
         .expect("nobody stops it");
     all
 }
