@@ -108,3 +108,23 @@ pub enum Error {
 /// assert_eq!(pairs.map(|pairs| pairs.len()), Ok(1));
 /// ```
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// Checks the version of the format of stored bytes, which are a value of type `what`.
+pub(crate) fn check_version(what: &'static str, version: u8, known: u8) -> Result<()> {
+    if version == known {
+        return Ok(());
+    }
+    let why = format!("its format is version {version}, this neardup knows {known}");
+    Err(Error::Malformed { what, why })
+}
+
+/// Splits stored bytes behind their header, whose first byte is the version of their format.
+pub(crate) fn split_header<'a, const N: usize>(
+    what: &'static str,
+    bytes: &'a [u8],
+    known: u8,
+) -> Result<(&'a [u8; N], &'a [u8])> {
+    bytes.first().map_or(Ok(()), |&version| check_version(what, version, known))?;
+    let too_few = || Error::Malformed { what, why: format!("{} bytes are too few", bytes.len()) };
+    bytes.split_first_chunk().ok_or_else(too_few)
+}

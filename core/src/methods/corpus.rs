@@ -8,7 +8,7 @@ use super::passages::search;
 use super::reading::Reading;
 use super::sites::Sites;
 use crate::error::{Error, Result};
-use crate::executor::{Executor, PlainThreads};
+use crate::executor::PlainThreads;
 use crate::features::FeatureSpec;
 use crate::features::source_document::SourceDocument;
 use crate::features::tokens::Document;
@@ -331,20 +331,8 @@ impl Documents for Corpus<'_> {
         true
     }
 
-    fn end(&mut self, _side: Side, _workers: &dyn Executor) -> Result<()> {
-        Ok(())
-    }
-
     fn rows(&self, side: Side) -> usize {
         if side == self.side { self.read } else { self.rows[side as usize] }
-    }
-
-    fn ids_bytes(&self) -> usize {
-        0
-    }
-
-    fn order(&mut self, side: Side, _workers: &dyn Executor) -> Result<Vec<u32>> {
-        memory::collect(0..self.rows[side as usize] as u32, "ordering rows")
     }
 
     fn sites(&self) -> Option<&Sites> {

@@ -4,6 +4,7 @@ use super::sites::Sites;
 use crate::error::{Error, Result};
 use crate::executor::Executor;
 use crate::features::source_document::SourceDocument;
+use crate::memory;
 
 /// One of two tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,23 +45,34 @@ pub trait Documents {
     fn is_ready(&self) -> bool;
 
     /// Ends reading a table. Fails if two rows have the same id.
-    fn end(&mut self, side: Side, executor: &dyn Executor) -> Result<()>;
+    fn end(&mut self, _side: Side, _executor: &dyn Executor) -> Result<()> {
+        Ok(())
+    }
 
     /// Returns the number of rows of a table that were read.
     fn rows(&self, side: Side) -> usize;
 
     /// Returns the number of bytes that the ids of all rows take.
-    fn ids_bytes(&self) -> usize;
+    fn ids_bytes(&self) -> usize {
+        0
+    }
 
-    /// Returns the rows of a table in the order of their ids, once the table has been read.
-    fn order(&mut self, side: Side, executor: &dyn Executor) -> Result<Vec<u32>>;
+    /// Returns the rows of a table in the order of their ids, once the table has been read. Rows
+    /// without ids are in this order.
+    fn order(&mut self, side: Side, _executor: &dyn Executor) -> Result<Vec<u32>> {
+        memory::collect(0..self.rows(side) as u32, "ordering rows")
+    }
 
     /// Returns the sites of all rows if they are known. The sites of the right table follow those
     /// of the left table.
-    fn sites(&self) -> Option<&Sites>;
+    fn sites(&self) -> Option<&Sites> {
+        None
+    }
 
     /// Returns the weights of the left table's rows in the order `order`, if there are weights.
-    fn weights(&mut self, order: &[u32]) -> Result<Option<Vec<i64>>>;
+    fn weights(&mut self, _order: &[u32]) -> Result<Option<Vec<i64>>> {
+        Ok(None)
+    }
 
     /// Reports whether the rows come in groups, so that only rows of one group are compared.
     ///

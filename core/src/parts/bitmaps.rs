@@ -5,7 +5,7 @@
 //! folded: the XOR of its parts that have the length of a shorter bitmap is the shorter bitmap of
 //! the same set.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_version};
 use crate::joins::sets::bounds::Bounds;
 use crate::memory;
 use crate::set_index::bitmap::{self, Width};
@@ -41,9 +41,7 @@ pub fn encode(hashes: impl Iterator<Item = u64>, words: usize) -> Result<Vec<u8>
 pub fn parse(bytes: &[u8]) -> Result<&[[u8; size_of::<u64>()]]> {
     let bad = |why| Error::Malformed { what: NAME, why };
     let (&version, words) = bytes.split_first().ok_or_else(|| bad("it has no bytes".to_owned()))?;
-    if version != VERSION {
-        return Err(bad(format!("its format is version {version}, this neardup knows {VERSION}")));
-    }
+    check_version(NAME, version, VERSION)?;
     let (words, rest) = words.as_chunks();
     if !rest.is_empty() || !words.len().is_power_of_two() || words.len() > MOST_WORDS {
         return Err(bad(format!("{} bytes are not 1 and 8 times a power of two", bytes.len())));

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use super::earlier;
 use super::groups::RowGroups;
 use super::ranks::TokenRanks;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_version};
 use crate::executor::{self, Executor, Stop};
 use crate::joins::keys::{Key, KeyPosting, for_each_meeting, weighted_keys};
 use crate::memory;
@@ -73,9 +73,7 @@ impl<F: TempFiles> KeyPart<F> {
     pub fn add(&mut self, document: u64, bytes: &[u8], known: bool) -> Result<()> {
         let bad = |why: String| Error::Malformed { what: NAME, why };
         let (&version, keys) = bytes.split_first().ok_or_else(|| bad("it is cut short".to_owned()))?;
-        if version != VERSION {
-            return Err(bad(format!("its format is version {version}, this neardup knows {VERSION}")));
-        }
+        check_version(NAME, version, VERSION)?;
         let (keys, rest) = keys.as_chunks::<BYTES>();
         if !rest.is_empty() {
             return Err(bad("a key is cut short".to_owned()));

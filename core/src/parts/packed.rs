@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use super::groups::RowGroups;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_version};
 use crate::leb128;
 use crate::memory;
 
@@ -89,9 +89,7 @@ pub fn for_each_row<'a>(bytes: &'a [u8], mut each: impl FnMut(PackedRow<'a>) -> 
     let bad = |why: String| Error::Malformed { what: NAME, why };
     let cut = || bad("it is cut short".to_owned());
     let Some(([_, _, _, version], mut rest)) = bytes.split_first_chunk() else { return Err(cut()) };
-    if *version != VERSION {
-        return Err(bad(format!("its format is version {version}, this neardup knows {VERSION}")));
-    }
+    check_version(NAME, *version, VERSION)?;
     let mut last: u64 = 0;
     while !rest.is_empty() {
         let mut number = || leb128::take(&mut rest).ok_or_else(cut);

@@ -13,7 +13,7 @@
 
 use std::ops::Range;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, split_header};
 use crate::executor::Stop;
 use crate::memory;
 use crate::set_index::token_counts::TokenCounts;
@@ -72,12 +72,7 @@ impl TokenPlaces {
 impl<'a> TokenRanks<'a> {
     /// Parses ranks. Fails for malformed bytes. O(1).
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
-        if let Some(&version) = bytes.first().filter(|&&version| version != VERSION) {
-            return Err(bad(format!("its format is version {version}, this neardup knows {VERSION}")));
-        }
-        let Some((header, rest)) = bytes.split_first_chunk::<HEADER>() else {
-            return Err(bad(format!("{} bytes are too few", bytes.len())));
-        };
+        let (header, rest) = split_header::<HEADER>(NAME, bytes, VERSION)?;
         if header[1..] != [0; HEADER - 1] {
             return Err(bad("reserved bytes are not 0"));
         }

@@ -11,7 +11,7 @@
 use super::minhash::{self, least_agreeing};
 use super::simhash;
 use super::wire::{Minhash, Simhash};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, split_header};
 
 /// The version of the format in this file.
 pub const VERSION: u8 = 1;
@@ -126,13 +126,8 @@ fn build(middle: &[u8], limit: f64) -> Vec<u8> {
 
 fn parse<'a>(bytes: &'a [u8], what: &'static str) -> Result<(f64, &'a [u8])> {
     let bad = |why: String| Error::Malformed { what, why };
-    if let Some(&version) = bytes.first().filter(|&&version| version != VERSION) {
-        return Err(bad(format!("its format is version {version}, this neardup knows {VERSION}")));
-    }
-    let Some((&[_, zeros @ .., l0, l1, l2, l3, l4, l5, l6, l7], middle)) = bytes.split_first_chunk::<BYTES>()
-    else {
-        return Err(bad(format!("{} bytes are too few", bytes.len())));
-    };
+    let (&[_, zeros @ .., l0, l1, l2, l3, l4, l5, l6, l7], middle) =
+        split_header::<BYTES>(what, bytes, VERSION)?;
     let limit = f64::from_le_bytes([l0, l1, l2, l3, l4, l5, l6, l7]);
     if zeros.iter().any(|&byte| byte != 0) || limit == 0.0 && limit.is_sign_negative() {
         return Err(bad("reserved bytes are not 0".to_owned()));

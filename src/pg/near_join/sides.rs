@@ -11,12 +11,10 @@ use crate::pg::server::error::{Result, SqlError, catch};
 use crate::pg::server::normalization::normalized_document;
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::error::{Error, Result as CoreResult};
-use neardup_core::executor::Executor;
 use neardup_core::features::normalization::Normalization;
 use neardup_core::features::source_document::SourceDocument;
 use neardup_core::memory;
 use neardup_core::methods::documents::{Documents, Side};
-use neardup_core::methods::sites::Sites;
 use neardup_core::row_set::RowSet;
 use neardup_core::storage::blobs::Blobs;
 
@@ -173,10 +171,6 @@ impl Documents for JoinSides {
         false
     }
 
-    fn end(&mut self, _side: Side, _executor: &dyn Executor) -> CoreResult<()> {
-        Ok(())
-    }
-
     fn rows(&self, side: Side) -> usize {
         self.rows[side as usize].len()
     }
@@ -187,20 +181,5 @@ impl Documents for JoinSides {
             rows.bytes() + if self.noted[side] { RowSet::bytes_of(rows.len()) } else { 0 }
         };
         of_side(0) + of_side(1) + memory::bytes(&self.keys)
-    }
-
-    fn order(&mut self, side: Side, _executor: &dyn Executor) -> CoreResult<Vec<u32>> {
-        let rows = self.rows(side);
-        let mut order = memory::filled(0, rows, "ordering rows")?;
-        order.iter_mut().zip(0..).for_each(|(place, row)| *place = row);
-        Ok(order)
-    }
-
-    fn sites(&self) -> Option<&Sites> {
-        None
-    }
-
-    fn weights(&mut self, _order: &[u32]) -> CoreResult<Option<Vec<i64>>> {
-        Ok(None)
     }
 }

@@ -15,7 +15,7 @@
 
 use super::cover::QueryAnchors;
 use super::signature::AnchorSignatures;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, split_header};
 use crate::executor::Stop;
 use crate::features::normalization::Normalization;
 use crate::features::origin::Origin;
@@ -70,12 +70,7 @@ impl<'a> RunQuery<'a> {
 
     /// Parses a query. Fails for malformed bytes. O(bytes).
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
-        if let Some(&version) = bytes.first().filter(|&&version| version != VERSION) {
-            return Err(bad(format!("its format is version {version}, this neardup knows {VERSION}")));
-        }
-        let Some((&[_, origin, form, zero, min_run @ ..], text)) = bytes.split_first_chunk::<HEADER>() else {
-            return Err(bad(format!("{} bytes are too few", bytes.len())));
-        };
+        let (&[_, origin, form, zero, min_run @ ..], text) = split_header::<HEADER>(NAME, bytes, VERSION)?;
         let known = Origin::from_byte(origin).filter(|&origin| is_of_texts(origin));
         let origin = known.ok_or_else(|| bad(format!("origin {origin} is not known")))?;
         if zero != 0 {

@@ -1,6 +1,6 @@
 //! The common parts of minhash and simhash sketches as bytes and as text.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_version, split_header};
 use crate::executor::Stop;
 use crate::features::FeatureSpec;
 use crate::features::origin::Origin;
@@ -46,14 +46,8 @@ impl SketchHeader {
     /// Reads the header and checks everything but the range of the size.
     pub(super) fn parse(bytes: &[u8], what: &'static str) -> Result<Self> {
         let bad = |why: String| Error::Malformed { what, why };
-        if let Some(&version) = bytes.first().filter(|&&version| version != VERSION) {
-            return Err(bad(format!("its format is version {version}, this neardup knows {VERSION}")));
-        }
-        let Some(&[_, hash_version, text_version, source, empty, zero, k0, k1, n0, n1, zero2, zero3]) =
-            bytes.first_chunk::<{ Self::BYTES }>()
-        else {
-            return Err(bad(format!("{} bytes are too few", bytes.len())));
-        };
+        let (&[_, hash_version, text_version, source, empty, zero, k0, k1, n0, n1, zero2, zero3], _) =
+            split_header::<{ Self::BYTES }>(what, bytes, VERSION)?;
         let source = Origin::of_sketch(|origin| origin as u8 == source)
             .ok_or_else(|| bad(format!("source {source} is not known")))?;
         if empty > 1 || [zero, zero2, zero3] != [0; 3] {
@@ -79,13 +73,8 @@ pub(super) fn common_from_text(what: &'static str, kind: &str, fields: [&str; 5]
     if name != kind {
         return Err(bad(&format!("it should begin with {kind}:")));
     }
-    match number::<u8>(version, "v") {
-        Some(VERSION) => {}
-        Some(version) => {
-            return Err(bad(&format!("its format is version {version}, this neardup knows {VERSION}")));
-        }
-        None => return Err(bad("its format's version is missing")),
-    }
+    let version = number(version, "v").ok_or_else(|| bad("its format's version is missing"))?;
+    check_version(what, version, VERSION)?;
     let source = Origin::of_sketch(|origin| origin.name() == source)
         .ok_or_else(|| bad("what it was made from is not known"))?;
     let versions = versions.strip_prefix('h').and_then(|versions| versions.split_once('.'));
