@@ -97,7 +97,7 @@ impl Origin {
             Tokenizer::Chars => Some(Self::Chars),
             Tokenizer::Whitespace => Some(Self::Whitespace),
             Tokenizer::Html => Some(Self::Html),
-            Tokenizer::RawChars | Tokenizer::Whole => None,
+            Tokenizer::RawChars => None,
         }
     }
 }

@@ -23,12 +23,15 @@ pub struct TextCollector {
     pub(super) written: Vec<(u64, u32)>,
     /// Those of them that are only white space, ascending.
     pub(super) blank: Vec<u32>,
+    /// The number of empty texts. They are similar to nothing and are not kept.
+    pub empty: u64,
 }
 
 impl TextCollector {
     /// Adds the text of a row. Texts without any character are similar to nothing and are not kept.
     pub fn add(&mut self, row: u32, text: &str) -> Result<()> {
         if text.is_empty() {
+            self.empty += 1;
             return Ok(());
         }
         let length = u32::try_from(text.chars().count())

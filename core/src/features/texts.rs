@@ -3,7 +3,7 @@
 
 use super::sets::records::Members;
 pub use super::text_collector::TextCollector;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::memory;
 use crate::simd::prefetch::prefetch;
@@ -259,14 +259,8 @@ fn split_run(
 /// Returns the rows of the groups that start at the places in `starts`. The last element of
 /// `starts` is the end of the last group.
 fn members(entries: &[TextEntry], starts: &[usize]) -> Result<Members> {
-    let (first, end) = (starts[0], starts[starts.len() - 1]);
-    if u32::try_from(starts.len()).is_err() {
-        return Err(Error::TooMany { what: "different documents", limit: u32::MAX.into() });
-    }
-    let (mut rows, mut places) = (Vec::new(), Vec::new());
-    memory::append(&mut rows, entries[first..end].iter().map(|entry| entry.row), DOING)?;
-    memory::append(&mut places, starts.iter().map(|start| (start - first) as u32), DOING)?;
-    Ok(Members::new(rows, places))
+    let rows = entries[starts[0]..starts[starts.len() - 1]].iter().map(|entry| entry.row);
+    Members::of_part(rows, starts, DOING)
 }
 
 #[cfg(test)]

@@ -31,8 +31,6 @@ pub enum Tokenizer {
     Chars,
     /// Hashes of the q-grams of characters of the unchanged text; the shingle length is q.
     RawChars,
-    /// No tokens: texts are kept whole, to be compared character by character.
-    Whole,
     /// Runs between white space, unchanged.
     Whitespace,
     /// Words of the text of an HTML page ([`html_text`](crate::html_text)).
@@ -85,15 +83,6 @@ impl FeatureSpec {
     /// assert_eq!((spec.tokenizer, spec.shingle, spec.multiset), (Tokenizer::Words, 1, true));
     /// ```
     pub const WORDS: Self = Self { tokenizer: Tokenizer::Words, shingle: 1, multiset: true, wrap: false };
-
-    /// Whole texts.
-    ///
-    /// ```
-    /// use neardup_core::{FeatureSpec, Tokenizer};
-    ///
-    /// assert_eq!(FeatureSpec::WHOLE.tokenizer, Tokenizer::Whole);
-    /// ```
-    pub const WHOLE: Self = Self { tokenizer: Tokenizer::Whole, ..Self::WORDS };
 
     /// Checks a shingle length from a user.
     #[cfg_attr(not(feature = "internals"), doc(hidden))]

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::joins::sets::bounds::{Bounds, PairSide};
 use crate::memory;
+use crate::storage::rows::starts;
 
 pub(crate) const DOING: &str = "looking up changed documents";
 
@@ -99,7 +100,7 @@ impl Changed {
         executor::sort(executor, &mut postings, PrefixToken::cmp)?;
         let bits = postings.len().max(1).ilog2().clamp(1, MOST_BITS);
         let first_bits = |posting: &PrefixToken| (posting.hash >> (u32::BITS - bits)) as usize;
-        let starts = starts(1 << bits, postings.iter().map(first_bits))?;
+        let starts = starts(1 << bits, postings.iter().map(first_bits), DOING)?;
         let mut requirements: Vec<Requirements> = Vec::new();
         memory::reserve(&mut requirements, sizes.len(), DOING)?;
         for &size in &sizes {
@@ -163,13 +164,4 @@ impl Changed {
         rows.iter_mut().for_each(|place| *place = self.rows[*place as usize]);
         Ok(())
     }
-}
-
-/// Returns the start of each bucket in a sequence of items that are ordered by bucket, followed by
-/// the end of the last bucket. `of` yields the bucket of each item.
-fn starts(buckets: usize, of: impl Iterator<Item = usize>) -> Result<Vec<usize>> {
-    let mut starts = memory::filled(0, buckets + 1, DOING)?;
-    of.for_each(|bucket| starts[bucket + 1] += 1);
-    (1..starts.len()).for_each(|bucket| starts[bucket] += starts[bucket - 1]);
-    Ok(starts)
 }

@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::pairs::{Pairs, equal_records};
 use super::sketches::buckets::Buckets;
 use super::sketches::buckets::keys::{KeyEntry, Keys};
+use super::sketches::technique::agreeing_values;
 use super::{Counts, RecordJoin, RecordPair};
 use crate::error::Result;
 use crate::executor::{self, Executor};
@@ -154,11 +155,7 @@ impl StoredSketches {
     /// Returns the number of values in which two sketches agree.
     #[inline]
     fn agreeing(&self, a: u32, b: u32) -> u32 {
-        let same = |x: u64| u32::from(x as u32 == 0) + u32::from(x >> 32 == 0);
-        let (a, b) = (self.signatures.get(a), self.signatures.get(b));
-        let agreeing: u32 = a.iter().zip(b).map(|(a, b)| same(a ^ b)).sum();
-        // If the number of values is odd, the last 64-bit number holds only one value.
-        agreeing - u32::from(self.values % 2)
+        agreeing_values(self.signatures.get(a), self.signatures.get(b), self.values.into())
     }
 
     #[inline]

@@ -16,7 +16,8 @@ pub struct Batch<'a> {
     pub(super) documents: &'a [(u32, SourceDocument)],
     pub(super) from: u32,
     pub(super) begins_right: bool,
-    pub(super) executor: &'a dyn Executor,
+    /// The threads to work with.
+    pub executor: &'a dyn Executor,
     /// The number of bytes held in addition to those of the method: the bytes of these documents
     /// and of all ids.
     pub held: usize,
@@ -84,11 +85,6 @@ impl<'a> Batch<'a> {
             each(from + row.0, &document)?;
         }
         Ok(())
-    }
-
-    /// Returns the threads to work with.
-    pub fn executor(&self) -> &dyn Executor {
-        self.executor
     }
 
     /// Distributes the documents. `add` is called for each document on some thread, with the state

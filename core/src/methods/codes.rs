@@ -55,7 +55,6 @@ pub struct ByCodes {
 #[derive(Default)]
 struct Coder {
     codes: TextCollector,
-    empty: u64,
     said: WeakCodes,
 }
 
@@ -65,7 +64,6 @@ impl Coder {
         let Document::Text(text) = document else { return Ok(()) };
         let code = feature_code(text, spec, stop)?;
         self.codes.add(row, &code)?;
-        self.empty += u64::from(code.is_empty());
         self.said.add(&code);
         Ok(())
     }
@@ -82,7 +80,7 @@ impl ByCodes {
             })?;
             Ok(coders.iter().map(|coder| coder.codes.bytes()).sum())
         })?;
-        reading.account.skipped_empty = coders.iter().map(|coder| coder.empty).sum();
+        reading.account.skipped_empty = coders.iter().map(|coder| coder.codes.empty).sum();
         if self.threshold.is_some() {
             let all = coders.iter().map(|coder| coder.said);
             reading.account.codes = all.fold(WeakCodes::default(), WeakCodes::and);

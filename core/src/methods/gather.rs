@@ -5,8 +5,8 @@ use super::reading::Reading;
 use crate::error::Result;
 use crate::features::FeatureSpec;
 use crate::features::sets::builder::SetBuilder;
-use crate::features::sets::collect::Collector;
 use crate::features::texts::TextCollector;
+use crate::features::tokens::Document;
 use crate::features::units::sets::{DocumentUnit, Gathering, UnitReader};
 use crate::features::units::signatures::{Features, Maker};
 use crate::features::units::text_store::TextStore;
@@ -29,7 +29,7 @@ impl<'a> Reading<'a> {
         if spec.shingle == 1 {
             self.batch_bytes = 16 << 20;
         }
-        let long = builder.long();
+        let long = builder.long;
         self.read(|batch| {
             if let Some(from) = batch.begins_right() {
                 builder.go_right(from)?;
@@ -37,8 +37,8 @@ impl<'a> Reading<'a> {
             batch.share_out_to(long, &mut builder.collectors, |collector, row, document, stop| {
                 collector.add(row, document, stop)
             })?;
-            let pending = builder.number(batch.executor())?;
-            batch.each_long(long, |row, document| builder.add_long(row, document, batch.executor()))?;
+            let pending = builder.number(batch.executor)?;
+            batch.each_long(long, |row, document| builder.add_long(row, document, batch.executor))?;
             Ok(builder.spill(batch.held, memory)?.max(pending))
         })?;
         self.account.skipped_empty = builder.empty();
@@ -49,25 +49,25 @@ impl<'a> Reading<'a> {
     /// Reads all documents and keeps their texts, for `features::texts::distinct_in`. If `files`,
     /// all texts are in a temporary file if they would take more than half of the memory.
     pub fn read_texts(&mut self, files: bool) -> Result<(Vec<TextCollector>, Log<u8>)> {
-        let mut collectors: Vec<Collector> =
-            (0..self.executor.count()).map(|_| Collector::new(FeatureSpec::WHOLE)).collect();
+        let new = |_| (TextCollector::default(), Document::default());
+        let mut collectors: Vec<_> = (0..self.executor.count()).map(new).collect();
         let mut file = Log::default();
         let (store, enough) = (self.files, self.memory / 2);
-        let bytes = |collectors: &[Collector]| collectors.iter().map(Collector::bytes).sum::<usize>();
         self.read(|batch| {
-            batch.share_out(&mut collectors, |collector, row, document, stop| {
-                collector.add(row, document, stop)
+            batch.share_out(&mut collectors, |(texts, page), row, document, stop| {
+                let Document::Text(text) = document.read(page, stop)? else { return Ok(()) };
+                texts.add(row, text)
             })?;
-            let held = bytes(&collectors);
-            let of_texts: usize = collectors.iter().map(|collector| collector.texts.text_bytes()).sum();
+            let held = collectors.iter().map(|(texts, _)| texts.bytes()).sum();
+            let of_texts: usize = collectors.iter().map(|(texts, _)| texts.text_bytes()).sum();
             // What is known of the texts stays in memory, so few texts may be in memory with it.
             if files && held + batch.held > enough && of_texts > enough / 4 {
-                collectors.iter_mut().try_for_each(|collector| collector.texts.spill(&mut file, store))?;
+                collectors.iter_mut().try_for_each(|(texts, _)| texts.spill(&mut file, store))?;
             }
             Ok(held)
         })?;
-        self.account.skipped_empty = collectors.iter().map(|collector| collector.empty).sum();
-        let mut texts: Vec<_> = collectors.into_iter().map(|collector| collector.texts).collect();
+        let mut texts: Vec<_> = collectors.into_iter().map(|(texts, _)| texts).collect();
+        self.account.skipped_empty = texts.iter().map(|texts| texts.empty).sum();
         if file.is_in_file() {
             texts.iter_mut().try_for_each(|texts| texts.spill(&mut file, store))?;
         }
@@ -84,10 +84,10 @@ impl<'a> Reading<'a> {
             batch.share_out(&mut gathering.readers, UnitReader::add)?;
             let add_long = |words: &mut SetBuilder<'_>| {
                 batch.each_long(SetBuilder::LONG, |row, document| {
-                    words.add_long(row, document, batch.executor())
+                    words.add_long(row, document, batch.executor)
                 })
             };
-            gathering.settle(add_long, files, budget, batch.executor())
+            gathering.settle(add_long, files, budget, batch.executor)
         })?;
         let (library, maker, empty) = gathering.finish(features, self.texts(), files, self.executor)?;
         self.account.skipped_empty = empty;

@@ -17,8 +17,8 @@ use crate::storage::files::{Resources, TempFiles};
 
 /// The means with which a method reads its documents, and the account that it writes.
 pub struct Reading<'a> {
-    documents: &'a mut dyn Documents,
-    progress: &'a mut dyn Progress,
+    pub(super) documents: &'a mut dyn Documents,
+    pub(super) progress: &'a mut dyn Progress,
     /// The threads to work with.
     pub executor: &'a dyn Executor,
     /// The source of temporary files.
@@ -167,16 +167,6 @@ impl<'a> Reading<'a> {
         self.account.documents += rows as u64;
         self.account.skipped_null += (rows - read) as u64;
         Ok(())
-    }
-
-    /// Returns the source of the documents, for one that comes in groups.
-    pub(super) fn documents(&mut self) -> &mut dyn Documents {
-        self.documents
-    }
-
-    /// Returns the source of the documents and the receiver of progress reports.
-    pub(super) fn parts(&mut self) -> (&mut dyn Documents, &mut dyn Progress) {
-        (self.documents, self.progress)
     }
 
     /// Reports whether there are two tables.

@@ -83,7 +83,7 @@ impl FoundRuns {
             })?;
             for reader in &mut readers {
                 for place in reader.places.drain(..) {
-                    anchors.push(place, batch.executor())?;
+                    anchors.push(place, batch.executor)?;
                 }
                 if parameters.min_share.is_some() {
                     let rows = reader.texts.rows();

@@ -252,13 +252,12 @@ struct WorkerSketches {
     signatures: SignatureCollector,
     /// The number of sketches of empty documents.
     empty: u64,
-    words: Vec<u64>,
 }
 
 impl WorkerSketches {
     fn new(kind: SketchKind, size: u16) -> Self {
         let signatures = SignatureCollector::new(kind.words(size));
-        Self { kind, size, signatures, empty: 0, words: Vec::new() }
+        Self { kind, size, signatures, empty: 0 }
     }
 
     fn add(&mut self, row: u32, document: &Document) -> Result<()> {
@@ -270,8 +269,6 @@ impl WorkerSketches {
             let [a, b] = [self.size, size].map(|size| format!("{size} values or bits"));
             return Err(Error::Unlike { what: self.kind.type_name(), a, b });
         }
-        self.words.clear();
-        self.words.extend(words.iter().map(|word| word.cast_unsigned()));
-        self.signatures.add(row, &self.words)
+        self.signatures.add(row, bytemuck::cast_slice(words))
     }
 }

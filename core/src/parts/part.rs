@@ -8,26 +8,16 @@
 //! not known are found, and known rows that share no token with such a row are passed over.
 
 use super::engine::{self, PartEngine, Partners};
-use super::rows::{Shared, WireRows};
+use super::rows::{Shared, WireRows, WrittenRows};
 use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::joins::sets::bounds::Bounds;
-use crate::memory;
 use crate::storage::files::TempFiles;
 use crate::storage::log::Log;
 use crate::verify::predicate::Predicate;
 
 /// A callback for candidates, which receives the ids of two rows.
 pub type Each<'a> = dyn FnMut(u64, u64) -> Result<()> + 'a;
-
-/// Rows that were written to the file.
-#[derive(Debug, Clone, Copy)]
-struct WrittenRows {
-    /// The start of the run, in words.
-    at: u64,
-    rows: usize,
-    words: usize,
-}
 
 /// Rows of one kind, in memory and in the file.
 #[derive(Debug, Default)]
@@ -79,14 +69,7 @@ impl<F: TempFiles> Part<F> {
 
     fn spill(&mut self) -> Result<()> {
         for kind in [&mut self.rows, &mut self.known] {
-            if kind.rows.is_empty() {
-                continue;
-            }
-            let mut at = self.file.len();
-            for (rows, words) in kind.rows.write(&mut self.file, &self.files)? {
-                memory::push(&mut kind.runs, WrittenRows { at, rows, words }, super::rows::DOING)?;
-                at += words as u64;
-            }
+            kind.rows.write(&mut kind.runs, &mut self.file, &self.files)?;
         }
         Ok(())
     }
@@ -102,9 +85,7 @@ impl<F: TempFiles> Part<F> {
             let known = sharing(known, &rows, executor)?;
             return join_both(&rows, &known, bounds, executor, each);
         }
-        if !(self.rows.rows.is_empty() && self.known.rows.is_empty()) {
-            self.spill()?;
-        }
+        self.spill()?;
         let Self { mut file, rows: Collected { runs, .. }, known, .. } = self;
         for (n, run) in runs.iter().enumerate() {
             let one = load(&mut file, run, executor)?;
@@ -114,7 +95,7 @@ impl<F: TempFiles> Part<F> {
                 join_both(&one, &other, bounds, executor, each)?;
             }
             for run in &known.runs {
-                let other = sharing(read(&mut file, run)?, &one, executor)?;
+                let other = sharing(WireRows::read(&mut file, run)?, &one, executor)?;
                 join_both(&one, &other, bounds, executor, each)?;
             }
         }
@@ -122,12 +103,8 @@ impl<F: TempFiles> Part<F> {
     }
 }
 
-fn read(file: &mut Log<u64>, run: &WrittenRows) -> Result<WireRows> {
-    WireRows::read(file, run.at, run.rows, run.words)
-}
-
 fn load(file: &mut Log<u64>, run: &WrittenRows, executor: &dyn Executor) -> Result<WireRows> {
-    let mut rows = read(file, run)?;
+    let mut rows = WireRows::read(file, run)?;
     sort(&mut rows, executor)?;
     Ok(rows)
 }

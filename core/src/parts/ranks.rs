@@ -142,12 +142,6 @@ impl<'a> TokenRanks<'a> {
     }
 }
 
-fn header() -> [u8; HEADER] {
-    let mut header = [0; HEADER];
-    header[0] = VERSION;
-    header
-}
-
 /// Returns the encoded order of the `keep` most frequent tokens. Tokens that only one set has are
 /// left out.
 pub fn ranks(counts: &mut TokenCounts<u64>, keep: usize, stop: &Stop) -> Result<Vec<u8>> {
@@ -155,7 +149,8 @@ pub fn ranks(counts: &mut TokenCounts<u64>, keep: usize, stop: &Stop) -> Result<
     let ranked = counts.ranks(keep, stop)?;
     let mut bytes = Vec::new();
     memory::reserve(&mut bytes, HEADER + ranked.len() * (size_of::<u64>() + size_of::<u32>()), DOING)?;
-    bytes.extend(header());
+    bytes.push(VERSION);
+    bytes.extend([0; HEADER - 1]);
     ranked.iter().for_each(|(hash, _)| bytes.extend(hash.to_le_bytes()));
     ranked.iter().for_each(|(_, rank)| bytes.extend(rank.to_le_bytes()));
     Ok(bytes)

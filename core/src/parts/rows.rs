@@ -52,6 +52,15 @@ pub struct Row<'a> {
     tokens: usize,
 }
 
+/// Rows that were written to a file.
+#[derive(Debug, Clone, Copy)]
+pub struct WrittenRows {
+    /// The start of the run, in words.
+    at: u64,
+    rows: usize,
+    words: usize,
+}
+
 impl<'a> Row<'a> {
     #[inline]
     fn new(words: &'a [u64]) -> Self {
@@ -236,19 +245,28 @@ impl WireRows {
         &self.rows.values
     }
 
-    /// Appends all rows to a file and removes them. Each half of the rows becomes a run. Returns
-    /// the number of rows and the number of words of each run.
-    pub fn write(&mut self, file: &mut Log<u64>, files: &dyn TempFiles) -> Result<Vec<(usize, usize)>> {
+    /// Appends all rows to a file and removes them. Each half of the rows becomes a run, if it has
+    /// any.
+    pub fn write(
+        &mut self,
+        runs: &mut Vec<WrittenRows>,
+        file: &mut Log<u64>,
+        files: &dyn TempFiles,
+    ) -> Result<()> {
+        let mut at = file.len();
         file.extend(&self.rows.values, files)?;
         let middle = self.len() / 2;
-        let halves = [0..middle, middle..self.len()].into_iter().filter(|half| !half.is_empty());
-        let runs = halves.map(|half| (half.len(), self.rows.range_of(half).len())).collect();
+        for half in [0..middle, middle..self.len()].into_iter().filter(|half| !half.is_empty()) {
+            let (rows, words) = (half.len(), self.rows.range_of(half).len());
+            memory::push(runs, WrittenRows { at, rows, words }, DOING)?;
+            at += words as u64;
+        }
         *self = Self::default();
-        Ok(runs)
+        Ok(())
     }
 
     /// Reads a run of rows.
-    pub fn read(file: &mut Log<u64>, at: u64, rows: usize, words: usize) -> Result<Self> {
+    pub fn read(file: &mut Log<u64>, &WrittenRows { at, rows, words }: &WrittenRows) -> Result<Self> {
         let mut values = Vec::new();
         file.append(at, words, &mut values)?;
         let mut starts = Vec::new();

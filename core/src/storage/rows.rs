@@ -190,6 +190,15 @@ impl RaggedText {
     }
 }
 
+/// Returns the start of each bucket in a sequence of items that are ordered by bucket, followed by
+/// the end of the last bucket. `of` yields the bucket of each item.
+pub fn starts(buckets: usize, of: impl Iterator<Item = usize>, doing: &'static str) -> Result<Vec<usize>> {
+    let mut starts = memory::filled(0, buckets + 1, doing)?;
+    of.for_each(|bucket| starts[bucket + 1] += 1);
+    (1..starts.len()).for_each(|bucket| starts[bucket] += starts[bucket - 1]);
+    Ok(starts)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -47,12 +47,12 @@ pub fn signature_sets<W: Ord>(
     crate::executor::sort_unstable_by(&mut of, stop, &|a, b| key(b.0).cmp(&key(a.0)).then_with(|| a.cmp(b)))?;
     // The place of the lists of each representative, or NONE once they have been merged.
     const NONE: u32 = u32::MAX;
-    let mut place = memory::filled(NONE, lists.document_count(), DOING)?;
+    let mut place = memory::filled(NONE, lists.weights().len(), DOING)?;
     for (n, &(representative, _)) in of.iter().enumerate().rev() {
         place[representative as usize] = n as u32;
     }
     let mut sets = Vec::new();
-    let mut last = memory::filled(NONE, lists.document_count(), DOING)?;
+    let mut last = memory::filled(NONE, lists.weights().len(), DOING)?;
     for n in 0..of.len() {
         let (representative, _) = of[n];
         if place[representative as usize] != n as u32 {

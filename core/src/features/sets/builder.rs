@@ -29,7 +29,8 @@ pub struct SetBuilder<'a> {
     /// The destination of sets that do not fit in memory, if files are allowed.
     spill: Option<Spill<'a>>,
     right_from: Option<u32>,
-    long: usize,
+    /// The number of bytes above which documents must be added by [`SetBuilder::add_long`].
+    pub long: usize,
 }
 
 impl<'a> SetBuilder<'a> {
@@ -64,11 +65,6 @@ impl<'a> SetBuilder<'a> {
     #[must_use]
     pub fn within(self, memory: usize) -> Self {
         Self { long: Self::LONG.min(memory / 32), ..self }
-    }
-
-    /// Returns the number of bytes above which documents must be added by [`SetBuilder::add_long`].
-    pub fn long(&self) -> usize {
-        self.long
     }
 
     /// Starts the right table: the rows from number `from` on are in it. No document may be

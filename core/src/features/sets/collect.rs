@@ -14,8 +14,7 @@ use crate::features::dictionary::lookup::{Lookup, short_word};
 use crate::features::dictionary::pending::{Pending, PendingDocument, UNKNOWN};
 use crate::features::dictionary::shard::{OVERFLOW, REPEAT};
 use crate::features::dictionary::vocabulary::Vocabulary;
-use crate::features::texts::TextCollector;
-use crate::features::tokens::{Document, FeatureSpec, Scratch, Token, Tokenizer, for_each_token};
+use crate::features::tokens::{Document, FeatureSpec, Scratch, Token, for_each_token};
 use crate::memory;
 use crate::text::words::{for_each_words, for_text_of_signs};
 
@@ -32,8 +31,6 @@ pub struct Collector {
     pub(crate) vocabulary: Vocabulary,
     /// The sets made so far.
     pub sets: Sets,
-    /// The texts kept so far, if texts are wanted instead of sets.
-    pub texts: TextCollector,
     /// The number of tokens of all sets, including sets that were moved out of this collector.
     pub tokens: u64,
     /// The number of documents without any token. They are similar to nothing and have no set.
@@ -46,8 +43,6 @@ pub struct Collector {
     scratch: Scratch,
     /// Scratch memory for the words that a document has more than once.
     repeated: Vec<u32>,
-    /// If texts are wanted instead of sets, scratch memory for the text of a page.
-    page: Document,
 }
 
 impl Collector {
@@ -58,14 +53,12 @@ impl Collector {
             pending: Pending::default(),
             vocabulary: Vocabulary::default(),
             sets: Sets::default(),
-            texts: TextCollector::default(),
             tokens: 0,
             empty: 0,
             table: 0,
             made: (0, 0, 0),
             scratch: Scratch::default(),
             repeated: Vec::new(),
-            page: Document::default(),
         }
     }
 
@@ -77,19 +70,12 @@ impl Collector {
 
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.sets.bytes() + self.texts.bytes() + self.pending.bytes() + self.vocabulary.bytes()
+        self.sets.bytes() + self.pending.bytes() + self.vocabulary.bytes()
     }
 
-    /// Adds the tokens of a document, which are numbered later, or the text of the document. After
-    /// an error, including a stop, everything is as it was before.
+    /// Adds the tokens of a document, which are numbered later. After an error, including a stop,
+    /// everything is as it was before.
     pub fn add(&mut self, row: u32, document: &Document, stop: &Stop) -> Result<()> {
-        if self.spec.tokenizer == Tokenizer::Whole
-            && let Document::Text(text) = document.read(&mut self.page, stop)?
-        {
-            self.texts.add(row, text)?;
-            self.empty += u64::from(text.is_empty());
-            return Ok(());
-        }
         let start = (self.pending.tokens.len(), self.pending.lookups.len(), self.pending.long.len());
         let added = self.add_tokens(document, stop).and_then(|fingerprint| {
             let Pending { tokens, documents, .. } = &mut self.pending;
@@ -294,6 +280,7 @@ fn check_size(tokens: usize) -> Result<usize> {
 mod tests {
     use super::*;
     use crate::executor::PlainThreads;
+    use crate::features::Tokenizer;
     use crate::features::dictionary::numbering::number;
 
     fn sizes(spec: FeatureSpec, texts: &[&str]) -> (Vec<usize>, usize, u64) {
@@ -317,12 +304,6 @@ mod tests {
         assert_eq!(sizes(shingles, &texts), (vec![3, 1, 1], 5, 1));
         let grams = FeatureSpec { tokenizer: Tokenizer::Chars, shingle: 2, ..FeatureSpec::WORDS };
         assert_eq!(sizes(grams, &["aaaa", "a"]), (vec![3, 1], 4, 0));
-    }
-
-    #[test]
-    fn whole_texts_are_kept() {
-        let (sets, tokens, empty) = sizes(FeatureSpec::WHOLE, &["as soon", "", "as soon"]);
-        assert_eq!((sets, tokens, empty), (vec![], 0, 1));
     }
 
     #[test]

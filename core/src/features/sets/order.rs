@@ -13,7 +13,7 @@ use super::number_sets::Sets;
 use super::records::{Members, Records, TokensPlace};
 use super::store::{RecordStore, RecordTable};
 use super::translate::{Translated, translate};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::dictionary::Dictionary;
 use crate::features::dictionary::rank::rank;
@@ -200,24 +200,16 @@ struct RecordLayout {
 fn lay_out(groups: &SetGroups, range: Range<usize>, parts: &[Translated]) -> Result<RecordLayout> {
     let starts = &groups.starts[range.start..=range.end];
     let count = range.len();
-    if u32::try_from(count).is_err() {
-        return Err(Error::TooMany { what: "different documents", limit: u32::MAX.into() });
-    }
     let first_of = |&start: &usize| groups.entries[start];
     let entries = &groups.entries[starts[0]..starts[count]];
-    let (mut places, mut sizes, mut rows, mut row_starts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    memory::append(
-        &mut places,
-        starts[..count].iter().map(first_of).map(|SetEntry { part, set, .. }| {
-            let (start, length) = parts[part as usize].place(set);
-            TokensPlace { part, length, start }
-        }),
-        DOING,
-    )?;
-    memory::append(&mut sizes, starts[..count].iter().map(|start| first_of(start).size), DOING)?;
-    memory::append(&mut rows, entries.iter().map(|entry| entry.row), DOING)?;
-    memory::append(&mut row_starts, starts.iter().map(|start| (start - starts[0]) as u32), DOING)?;
-    Ok(RecordLayout { places, sizes, members: Members::new(rows, row_starts) })
+    let places = starts[..count].iter().map(first_of).map(|SetEntry { part, set, .. }| {
+        let (start, length) = parts[part as usize].place(set);
+        TokensPlace { part, length, start }
+    });
+    let places = memory::collect(places, DOING)?;
+    let sizes = memory::collect(starts[..count].iter().map(|start| first_of(start).size), DOING)?;
+    let members = Members::of_part(entries.iter().map(|entry| entry.row), starts, DOING)?;
+    Ok(RecordLayout { places, sizes, members })
 }
 
 impl RecordLayout {

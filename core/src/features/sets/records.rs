@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::executor::{self, Stop};
 use crate::memory;
 use crate::simd::prefetch::prefetch;
@@ -137,6 +137,30 @@ impl Members {
     pub fn new(rows: Vec<u32>, starts: Vec<u32>) -> Self {
         debug_assert!(starts.last().is_none_or(|&end| end as usize == rows.len()));
         Self { rows, starts }
+    }
+
+    /// Creates the members of records from a part of the rows of all tables. `starts` has the start
+    /// of each record's rows among all rows, and the end of the last record's rows.
+    pub(crate) fn of_part(
+        rows: impl Iterator<Item = u32>,
+        starts: &[usize],
+        doing: &'static str,
+    ) -> Result<Self> {
+        if u32::try_from(starts.len()).is_err() {
+            return Err(Error::TooMany { what: "different documents", limit: u32::MAX.into() });
+        }
+        let rows = memory::collect(rows, doing)?;
+        let starts = starts.iter().map(|start| (start - starts[0]) as u32);
+        Ok(Self::new(rows, memory::collect(starts, doing)?))
+    }
+
+    /// Returns the rows of a record. The records of the right table, if there is one, follow those
+    /// of the left table.
+    pub fn of_either<'a>(left: &'a Self, right: Option<&'a Self>, record: u32) -> &'a [u32] {
+        match (right, (record as usize).checked_sub(left.len())) {
+            (Some(right), Some(record)) => right.rows(record),
+            _ => left.rows(record as usize),
+        }
     }
 
     /// Returns the number of records.

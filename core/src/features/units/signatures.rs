@@ -10,6 +10,7 @@ use crate::features::shingles::for_each_shingle;
 use crate::features::spotsigs::{self, Antecedents, SpotSpec, Spots};
 use crate::hash::hash_bytes;
 use crate::memory;
+use crate::storage::rows::starts;
 use crate::text::words::{WordScratch, for_each_word};
 
 const DOING: &str = "making signatures";
@@ -147,11 +148,7 @@ impl Terms {
         // There are about as many values as hashes, so that few hashes share a value.
         let bits = hashes.len().max(2).ilog2();
         let shift = u64::BITS - bits;
-        let mut starts = memory::filled(0, (1 << bits) + 1, DOING)?;
-        hashes.iter().for_each(|hash| starts[(hash >> shift) as usize + 1] += 1);
-        for value in 1..starts.len() {
-            starts[value] += starts[value - 1];
-        }
+        let starts = starts(1 << bits, hashes.iter().map(|hash| (hash >> shift) as usize), DOING)?;
         Ok(Self { hashes, starts, shift, kept })
     }
 

@@ -50,6 +50,8 @@ mod sample;
 mod segments;
 mod stages;
 
+use std::ops::Range;
+
 use super::Algorithm;
 use super::pairs::{Pair, Pairs, equal_records};
 use super::{Counts, RecordJoin, RecordPair};
@@ -110,22 +112,22 @@ pub fn edit_pairs(
             Some(range.start..range.start + count)
         });
         let lefts = lefts.unwrap_or_default();
+        // Those of the texts that may be similar to a long one.
+        let long = |texts_of: Range<u32>| {
+            let least = edit.least_partner(ByProfiles::SHORTEST);
+            let short = texts.lengths()[..texts_of.end as usize].partition_point(|&length| length < least);
+            short as u32..texts_of.end
+        };
         let source = match (span.by, rights) {
             (By::All, rights) => PairSource::All(AllPairs::new(lefts, rights)),
             (By::Equality, Some(rights)) => PairSource::Known(equal_texts(&texts, lefts, rights, executor)?),
             // Distinct texts of one table are never equal.
             (By::Equality, None) => PairSource::Known(Vec::new()),
             (By::Profiles, rights) => {
-                let least = edit.least_partner(ByProfiles::SHORTEST);
-                let short = texts.lengths()[..lefts.end as usize].partition_point(|&length| length < least);
-                let pairs = ByProfiles::new(edit, short as u32..lefts.end, rights, budget);
-                PairSource::Profiles(pairs)
+                PairSource::Profiles(ByProfiles::new(edit, long(lefts), rights, budget))
             }
             (By::Segments(shape), rights) => {
-                let least = edit.least_partner(ByProfiles::SHORTEST);
-                let short = texts.lengths()[..lefts.end as usize].partition_point(|&length| length < least);
-                let lefts = short as u32..lefts.end;
-                PairSource::Segments(BySegments::new(edit, lefts, rights, shape, budget))
+                PairSource::Segments(BySegments::new(edit, long(lefts), rights, shape, budget))
             }
             (By::Grams(bound), rights) => {
                 let GramSets { ordered, grams, peak_bytes } =

@@ -12,7 +12,8 @@ use crate::joins::Counts;
 #[derive(Debug)]
 pub struct BlockBatch {
     blocks: Vec<(usize, Block)>,
-    arrived: Arrived,
+    /// What was found and not taken.
+    pub arrived: Arrived,
 }
 
 /// What was found for the blocks that are done, until it is taken.
@@ -50,7 +51,7 @@ impl BlockBatch {
         let caller = std::thread::current();
         let work = |(number, block): &mut (usize, Block), stop: &Stop| {
             search(block, stop)?;
-            arrived.put(*number, block.take_nearest());
+            arrived.put(*number, block.take_nearest()?);
             // It may wait until `beside` is called again.
             caller.unpark();
             Ok(())
@@ -61,11 +62,6 @@ impl BlockBatch {
     /// Returns what was counted for each block.
     pub fn counts(&self) -> impl Iterator<Item = &Counts> {
         self.blocks.iter().map(|(_, block)| &block.counts)
-    }
-
-    /// Returns what was found and not taken.
-    pub fn arrived(&self) -> &Arrived {
-        &self.arrived
     }
 }
 

@@ -36,8 +36,6 @@ pub struct Block {
     probes: Vec<RecordProbe>,
     /// The search for the records that have not found all by lists, once all were searched for.
     counting: Option<BlockCounting>,
-    /// The best rows of the first records, once the search is done.
-    partners: Vec<Vec<Partner>>,
     /// The counters of the search.
     pub counts: Counts,
 }
@@ -54,13 +52,13 @@ pub struct Nearest {
 impl Block {
     /// Creates the search for these records.
     pub fn new(records: Range<usize>) -> Self {
-        let counts = Counts::default();
-        Self { records, probes: Vec::new(), counting: None, partners: Vec::new(), counts }
+        Self { records, probes: Vec::new(), counting: None, counts: Counts::default() }
     }
 
     /// Takes the best rows of each record. The search is done.
-    pub fn take_nearest(&mut self) -> Nearest {
-        Nearest { first: self.records.start, partners: std::mem::take(&mut self.partners) }
+    pub fn take_nearest(&mut self) -> Result<Nearest> {
+        let partners = self.probes.iter_mut().map(|probe| probe.top.take());
+        Ok(Nearest { first: self.records.start, partners: memory::collect(partners, DOING)? })
     }
 
     /// Searches until all records of the block are done.
@@ -88,17 +86,6 @@ impl Block {
         }
         if let Some(counting) = &mut self.counting {
             counting.work(index, self.records.start, &mut self.probes, &mut self.counts, stop)?;
-        }
-        self.collect(stop)
-    }
-
-    /// Collects the best rows of each record.
-    fn collect(&mut self, stop: &Stop) -> Result<()> {
-        let more = self.records.len() - self.partners.len();
-        memory::reserve(&mut self.partners, more, DOING)?;
-        for probe in &mut self.probes[self.partners.len()..] {
-            stop.check()?;
-            self.partners.push(probe.top.take());
         }
         Ok(())
     }

@@ -155,7 +155,7 @@ impl NearestRows {
             found.add(arrived);
             beside(found.progress(), &mut || found.take(index).inspect(|_| *given += 1));
         })?;
-        found.add(batch.arrived());
+        found.add(&batch.arrived);
         batch.counts().for_each(|more| counts.add(more));
         Ok(!batch.is_empty())
     }

@@ -52,7 +52,7 @@ pub fn run_pairs(
     let (mut anchors, mut frequent) = (anchors.sorted(executor)?, FrequentWindows::default());
     if let Some(most) = rule.max_documents {
         progress("counting the documents of windows");
-        let rows = |record: u32| documents(record, &left, right.as_ref());
+        let rows = |record: u32| Members::of_either(&left, right.as_ref(), record).len() as u64;
         (compared.frequent, frequent) = compared.frequent(most, &mut anchors, &rows, resources)?;
         anchors.rewind(executor)?;
         if !compared.frequent.is_empty() {
@@ -81,16 +81,6 @@ pub fn run_pairs(
     let join = CandidateJoin::new(compared, candidates, executor)?;
     let pairs = Pairs::of_records(Box::new(join), left, right, equal).with_similarities(similarities);
     Ok(PreparedRuns { pairs, tokens, frequent })
-}
-
-/// Returns the number of documents that have a text.
-fn documents(record: u32, left: &Members, right: Option<&Members>) -> u64 {
-    let record = record as usize;
-    let rows = match (record.checked_sub(left.len()), right) {
-        (Some(record), Some(right)) => right.rows(record),
-        _ => left.rows(record),
-    };
-    rows.len() as u64
 }
 
 /// A text that is compared with others, and scratch memory.

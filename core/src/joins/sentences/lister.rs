@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use super::signature_lists::{DOING, SignatureLists};
 use crate::error::Result;
+use crate::features::sets::records::Members;
 use crate::features::texts::Distinct;
 use crate::memory;
 
@@ -102,11 +103,7 @@ impl<'a> ListMaker<'a> {
 
     /// Returns the rows that have a text.
     pub(super) fn rows(&self, document: u32) -> &[u32] {
-        let split = self.distinct.left.len() as u32;
-        match &self.distinct.right {
-            Some(right) if document >= split => right.rows((document - split) as usize),
-            _ => self.distinct.left.rows(document as usize),
-        }
+        Members::of_either(&self.distinct.left, self.distinct.right.as_ref(), document)
     }
 
     /// Counts the rows that have a signature, given its entries.

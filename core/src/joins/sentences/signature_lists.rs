@@ -47,11 +47,6 @@ impl SignatureLists {
         self.documents.len()
     }
 
-    /// Returns the number of documents.
-    pub fn document_count(&self) -> usize {
-        self.weights.len()
-    }
-
     /// Returns the documents of a list, at least two, in ascending order.
     #[inline]
     pub fn documents(&self, list: usize) -> &[u32] {

@@ -101,7 +101,7 @@ impl BlockJoin {
     /// usually has the same indexed block.
     fn end_current(&mut self) {
         if let Some(Current { join, blocks: [_, found] }) = self.current.take() {
-            let (left, right) = join.into_records();
+            let (left, right) = join.inputs.into_records();
             let (known, other) = match right {
                 Some(right) => (right, Some(left)),
                 None => (left, None),

@@ -17,7 +17,7 @@ const DOING: &str = "preparing the join";
 pub struct Inputs {
     left: Records,
     right: Option<Records>,
-    bounds: Bounds,
+    pub(super) bounds: Bounds,
     /// The number of tokens that can be shared.
     pub shared_tokens: usize,
     /// The distinct sizes of the indexed records, ascending.
@@ -84,12 +84,6 @@ impl Inputs {
     /// Reports whether a table is joined with itself.
     pub fn is_self_join(&self) -> bool {
         self.right.is_none()
-    }
-
-    /// Returns the bounds between the two inputs.
-    #[inline]
-    pub fn bounds(&self) -> &Bounds {
-        &self.bounds
     }
 
     /// Returns the tokens under which a record is indexed.

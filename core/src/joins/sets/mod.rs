@@ -24,7 +24,6 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::executor::{self, Executor, Pool};
-use crate::features::sets::records::Records;
 use crate::joins::{Algorithm, Counts, RecordPair};
 use crate::memory;
 use crate::set_index::bitmap::Width;
@@ -121,11 +120,6 @@ impl PrefixJoin {
         1.0 - todo as f64 / self.total.max(1) as f64
     }
 
-    /// Returns the records that probe, and the indexed records unless they are the same records.
-    pub fn into_records(self) -> (Records, Option<Records>) {
-        self.inputs.into_records()
-    }
-
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.inputs.bytes() + self.engine.bytes() + self.scratch.bytes(ProbeScratch::bytes)
@@ -185,5 +179,5 @@ fn bitmap_words(inputs: &Inputs) -> Option<usize> {
     let records = inputs.indexed();
     let postings = |record: usize| inputs.indexing_prefix(record).len() as u64;
     let size = largest_but_few((0..records.len()).map(|record| (records.size(record), postings(record))))?;
-    inputs.bounds().bitmap_words(Width::IN_MEMORY, size)
+    inputs.bounds.bitmap_words(Width::IN_MEMORY, size)
 }

@@ -89,7 +89,7 @@ impl NearPairs {
         }
         let parts = &parts[..first];
         parts.iter().flatten().for_each(SplitTokens::ask_for_rest);
-        let predicate = inputs.bounds().predicate();
+        let predicate = inputs.bounds.predicate();
         parts.iter().try_for_each(|[left, right]| verify(predicate, left, right, found))
     }
 }

@@ -157,7 +157,7 @@ impl Positional {
             let least = scratch.needs.least(inputs, inputs.size_of[partner as usize] as usize);
             if let Some(shared) = verify(inputs, tokens, prefix.len(), partner as usize, found, least) {
                 let other = inputs.indexed().size(partner as usize);
-                let similarity = inputs.bounds().predicate().similarity(shared, size, other);
+                let similarity = inputs.bounds.predicate().similarity(shared, size, other);
                 memory::push(pairs, RecordPair { left: probe as u32, right: partner, similarity }, DOING)?;
             }
         }

@@ -26,6 +26,7 @@ use super::{Counts, RecordJoin, RecordPair};
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor};
 use crate::features::hash_sets::{HashSets, Loaded};
+use crate::features::sets::records::Members;
 use crate::features::signatures::Signatures;
 use crate::memory;
 use crate::verify::overlap::TokenOverlap;
@@ -98,22 +99,17 @@ pub fn sketch_pairs(
     })?;
     let (left, right) = signatures.take_members();
     let records = signatures.len() as u32;
+    let rows = |record| Members::of_either(&left, right.as_ref(), record);
     let mut hot = HotDocuments::default();
     if most.is_some() {
-        let mut rows = Vec::new();
-        memory::reserve(&mut rows, records as usize, DOING)?;
         // Row numbers have 32 bits.
-        let sides = [Some(&left), right.as_ref()].into_iter().flatten();
-        rows.extend(sides.flat_map(|side| (0..side.len()).map(|record| side.rows(record).len() as u32)));
-        hot = HotDocuments::new(rows)?;
+        let counts = (0..records).map(|record| rows(record).len() as u32);
+        hot = HotDocuments::new(memory::collect(counts, DOING)?)?;
     }
     let split = if right.is_some() { signatures.split } else { records };
     let mut first_rows = Vec::new();
     if sets.is_some() {
-        memory::reserve(&mut first_rows, records as usize, DOING)?;
-        first_rows.extend((0..left.len()).map(|record| left.rows(record)[0]));
-        let right = right.iter().flat_map(|right| (0..right.len()).map(|record| right.rows(record)[0]));
-        first_rows.extend(right);
+        first_rows = memory::collect((0..records).map(|record| rows(record)[0]), DOING)?;
     }
     let equal = equal_records(&left, right.as_ref(), |record| {
         let signature = signatures.get(record);

@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::features::hash_sets::{HashSets, Loaded};
+use crate::features::sets::records::Members;
 use crate::features::signatures::Signatures;
 use crate::memory;
 use crate::storage::rows::Ragged;
@@ -15,10 +16,7 @@ const DOING: &str = "counting tokens of a sample";
 
 /// Returns the row that represents a record.
 pub(super) fn first_row(signatures: &Signatures, record: u32) -> u32 {
-    match signatures.right.as_ref().filter(|_| record >= signatures.split) {
-        Some(right) => right.rows((record - signatures.split) as usize)[0],
-        None => signatures.left.rows(record as usize)[0],
-    }
+    Members::of_either(&signatures.left, signatures.right.as_ref(), record)[0]
 }
 
 /// Samples `most` records of the only or left table in even steps. Long documents make the sample

@@ -94,14 +94,19 @@ pub enum Verify {
     },
 }
 
-/// Returns the share of 32-bit values that agree. Two values are stored in each word.
+/// Returns the number of equal values of two lists of `values` values, of which each word has two.
+/// The second half of the last word is unused, and equal, if their number is odd.
+#[inline]
+pub fn agreeing_values(a: &[u64], b: &[u64], values: u32) -> u32 {
+    let same = |x: u64| u32::from(x as u32 == 0) + u32::from(x >> 32 == 0);
+    let agreeing: u32 = a.iter().zip(b).map(|(a, b)| same(a ^ b)).sum();
+    agreeing - values % 2
+}
+
+/// Returns the share of equal values of two lists of values.
 fn share_of_values(a: &[u64], b: &[u64], values: u32) -> f64 {
-    let agree = |n: u32| {
-        let (word, shift) = ((n / 2) as usize, n % 2 * 32);
-        (a[word] >> shift) as u32 == (b[word] >> shift) as u32
-    };
-    let agreeing: u32 = (0..values).map(|n| u32::from(agree(n))).sum();
-    f64::from(agreeing) / f64::from(values)
+    let a = &a[..values.div_ceil(2) as usize];
+    f64::from(agreeing_values(a, b, values)) / f64::from(values)
 }
 
 /// Compares the sets of two documents.

@@ -43,9 +43,9 @@ pub(crate) fn each_group<F: Send>(
     let most = reading.memory / 64 / reading.executor.count();
     let mut waiting = Waiting::default();
     while !work.is_enough(reading.most_pairs)
-        && let Some(first) = reading.documents().next_group()?
+        && let Some(first) = reading.documents.next_group()?
     {
-        let (held, rest) = HeldGroup::read(first, reading.documents(), most)?;
+        let (held, rest) = HeldGroup::read(first, reading.documents, most)?;
         let (rows, bytes) = (waiting.rows, work.bytes());
         reading.held(waiting.bytes + held.bytes + bytes);
         reading.report(|| format!("joining groups, {rows} documents"));
@@ -166,10 +166,10 @@ fn large<F>(
     let has_right = reading.has_right();
     let Reading { executor, files, most_pairs, .. } = *reading;
     let budget = reading.memory.saturating_sub(work.bytes()).max(reading.memory / 4);
-    let (source, progress) = reading.parts();
+    let source: &mut dyn Documents = reading.documents;
     let rest: Option<(&mut dyn Documents, Side)> = rest.map(|side| (source, side));
     let mut documents = GroupDocuments::new(held, has_right, rest);
-    let mut own = Reading::new(&mut documents, progress, Resources { files, budget, executor });
+    let mut own = Reading::new(&mut documents, reading.progress, Resources { files, budget, executor });
     own.most_pairs = most_pairs;
     work.large(&mut own, held.first)?;
     let account = own.account;

@@ -107,7 +107,7 @@ fn outline(
             None => outliner.keep(row, document, spec, stop),
         })?;
         if order.is_none() && outliners.iter().map(Digester::waiting).sum::<usize>() > enough {
-            order = Some(freeze(&mut outliners, &bounds, batch.executor())?);
+            order = Some(freeze(&mut outliners, &bounds, batch.executor)?);
         }
         let bytes = outliners.iter().map(|outliner| outliner.digests.bytes()).sum::<usize>();
         if let Some(order) = order.as_ref().filter(|_| bytes > enough / 2) {

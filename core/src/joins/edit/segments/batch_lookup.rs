@@ -31,7 +31,7 @@ pub(super) struct Looks {
     other: Vec<Look>,
     windows: Vec<Option<KeyWindow>>,
     /// The maximum number of keys that are looked up together.
-    most: usize,
+    pub(super) most: usize,
     /// The number of entries examined so far.
     pub seen: u64,
 }
@@ -42,11 +42,6 @@ impl Looks {
         const LEAST: usize = 1 << 12;
         let most = (bytes / (2 * size_of::<Look>())).max(LEAST);
         Self { looks: Vec::new(), other: Vec::new(), windows: Vec::new(), most, seen: 0 }
-    }
-
-    /// Returns how many keys the buffers hold.
-    pub(super) fn most(&self) -> usize {
-        self.most
     }
 
     /// Returns the number of bytes on the heap.

@@ -46,8 +46,7 @@ impl PartnerProbe {
             stop.check()?;
             let mut queries: Vec<PieceQuery<'_>> = Vec::new();
             let (mut keys, mut end) = (0, self.partners.start);
-            while end < self.partners.end
-                && (queries.is_empty() || queries.len() < most && keys < looks.most())
+            while end < self.partners.end && (queries.is_empty() || queries.len() < most && keys < looks.most)
             {
                 let query = query(end);
                 keys += query.length as usize * index.shape.looks();

@@ -45,11 +45,6 @@ impl Windows {
         self.classes.as_ref().map_or(record, |classes| classes[record as usize])
     }
 
-    /// Reports whether records were assigned to classes. Otherwise each record is its own class.
-    pub fn has_classes(&self) -> bool {
-        self.classes.is_some()
-    }
-
     /// Reports whether all buckets before this band are expanded completely.
     pub fn is_empty_before(&self, band: usize) -> bool {
         self.bands.iter().take(band).all(Vec::is_empty)
@@ -112,7 +107,7 @@ impl BandCut<'_> {
         stop: &Stop,
     ) -> Result<bool> {
         let class = |entry: &KeyEntry| self.all.class(entry.record);
-        if self.all.has_classes() {
+        if self.all.classes.is_some() {
             executor::sort_unstable_by(bucket, stop, &|a, b| {
                 (class(a), a.record).cmp(&(class(b), b.record))
             })?;
