@@ -339,10 +339,6 @@ impl Documents for Corpus<'_> {
         true
     }
 
-    fn end(&mut self, _side: Side, _workers: &dyn Executor) -> Result<()> {
-        Ok(())
-    }
-
     fn rows(&self, side: Side) -> usize {
         if side == self.side { self.read } else { self.rows[side as usize] }
     }
@@ -352,10 +348,7 @@ impl Documents for Corpus<'_> {
     }
 
     fn order(&mut self, side: Side, _workers: &dyn Executor) -> Result<Vec<u32>> {
-        let mut order = Vec::new();
-        let rows = self.rows[side as usize];
-        memory::append(&mut order, 0..rows as u32, "ordering rows")?;
-        Ok(order)
+        memory::collect(0..self.rows[side as usize] as u32, "ordering rows")
     }
 
     fn sites(&self) -> Option<&Sites> {

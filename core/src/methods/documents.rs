@@ -44,7 +44,9 @@ pub trait Documents {
     fn is_ready(&self) -> bool;
 
     /// Ends reading a table. Fails if two rows have the same id.
-    fn end(&mut self, side: Side, executor: &dyn Executor) -> Result<()>;
+    fn end(&mut self, _side: Side, _executor: &dyn Executor) -> Result<()> {
+        Ok(())
+    }
 
     /// Returns the number of rows of a table that were read.
     fn rows(&self, side: Side) -> usize;
@@ -57,10 +59,14 @@ pub trait Documents {
 
     /// Returns the sites of all rows if they are known. The sites of the right table follow those
     /// of the left table.
-    fn sites(&self) -> Option<&Sites>;
+    fn sites(&self) -> Option<&Sites> {
+        None
+    }
 
     /// Returns the weights of the left table's rows in the order `order`, if there are weights.
-    fn weights(&mut self, order: &[u32]) -> Result<Option<Vec<i64>>>;
+    fn weights(&mut self, _order: &[u32]) -> Result<Option<Vec<i64>>> {
+        Ok(None)
+    }
 
     /// Reports whether the rows come in groups, so that only rows of one group are compared.
     ///

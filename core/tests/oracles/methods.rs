@@ -13,7 +13,6 @@ use neardup_core::methods::documents::{Documents, Quiet, Side};
 use neardup_core::methods::passages;
 use neardup_core::methods::reading::Reading;
 use neardup_core::methods::sets::Sets;
-use neardup_core::methods::sites::Sites;
 use neardup_core::passages::Parameters as PassageParameters;
 use neardup_core::storage::files::{MemoryFiles, Resources};
 use neardup_core::text::packed::{PackedText, Packing};
@@ -341,14 +340,6 @@ impl Documents for Failing {
 
     fn order(&mut self, _: Side, _: &dyn Executor) -> Result<Vec<u32>> {
         Ok(vec![0])
-    }
-
-    fn sites(&self) -> Option<&Sites> {
-        None
-    }
-
-    fn weights(&mut self, _: &[u32]) -> Result<Option<Vec<i64>>> {
-        Ok(None)
     }
 }
 

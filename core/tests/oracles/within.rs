@@ -11,7 +11,6 @@ use neardup_core::methods::account::Account;
 use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::documents::{Documents, Quiet, Side};
 use neardup_core::methods::reading::Reading;
-use neardup_core::methods::sites::Sites;
 use neardup_core::methods::{Method, nearest, passages, within};
 use neardup_core::passages::{Parameters as PassageParameters, Passage};
 
@@ -83,10 +82,6 @@ impl Documents for Grouped {
         true
     }
 
-    fn end(&mut self, _: Side, _: &dyn Executor) -> Result<()> {
-        Ok(())
-    }
-
     fn rows(&self, side: Side) -> usize {
         let all = self.rows[side as usize].len();
         if side as usize == self.side {
@@ -102,14 +97,6 @@ impl Documents for Grouped {
 
     fn order(&mut self, side: Side, _: &dyn Executor) -> Result<Vec<u32>> {
         Ok((0..self.rows(side) as u32).collect())
-    }
-
-    fn sites(&self) -> Option<&Sites> {
-        None
-    }
-
-    fn weights(&mut self, _: &[u32]) -> Result<Option<Vec<i64>>> {
-        Ok(None)
     }
 
     fn is_grouped(&self) -> bool {

@@ -16,7 +16,6 @@ use neardup_core::features::normalization::Normalization;
 use neardup_core::features::source_document::SourceDocument;
 use neardup_core::memory;
 use neardup_core::methods::documents::{Documents, Side};
-use neardup_core::methods::sites::Sites;
 use neardup_core::row_set::RowSet;
 use neardup_core::storage::blobs::Blobs;
 
@@ -173,10 +172,6 @@ impl Documents for JoinSides {
         false
     }
 
-    fn end(&mut self, _side: Side, _executor: &dyn Executor) -> CoreResult<()> {
-        Ok(())
-    }
-
     fn rows(&self, side: Side) -> usize {
         self.rows[side as usize].len()
     }
@@ -190,17 +185,6 @@ impl Documents for JoinSides {
     }
 
     fn order(&mut self, side: Side, _executor: &dyn Executor) -> CoreResult<Vec<u32>> {
-        let rows = self.rows(side);
-        let mut order = memory::filled(0, rows, "ordering rows")?;
-        order.iter_mut().zip(0..).for_each(|(place, row)| *place = row);
-        Ok(order)
-    }
-
-    fn sites(&self) -> Option<&Sites> {
-        None
-    }
-
-    fn weights(&mut self, _order: &[u32]) -> CoreResult<Option<Vec<i64>>> {
-        Ok(None)
+        memory::collect(0..self.rows(side) as u32, "ordering rows")
     }
 }

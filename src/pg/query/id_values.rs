@@ -114,8 +114,7 @@ impl IdValues {
     pub(crate) fn sort(&mut self) -> Result<Option<u32>> {
         let compare = |a: u32, b: u32| self.compare(self.datum(a as usize), self.datum(b as usize));
         let count = self.places.len();
-        let mut order = memory::filled(0u32, count, DOING)?;
-        order.iter_mut().zip(0..).for_each(|(slot, row)| *slot = row);
+        let mut order = memory::collect(0..count as u32, DOING)?;
         let mut compared = 0u64;
         // Comparisons may leave memory in the current context, so they run in a separate one.
         let mut context = pgrx::PgMemoryContexts::new("neardup: comparing ids");

@@ -5,7 +5,6 @@ use crate::executor::Executor;
 use crate::features::source_document::SourceDocument;
 use crate::memory;
 use crate::methods::documents::{Documents, Side};
-use crate::methods::sites::Sites;
 
 /// The documents of a group that were read, or the first of them.
 #[derive(Debug, Default)]
@@ -124,10 +123,6 @@ impl Documents for GroupDocuments<'_> {
         !self.given || self.rest_of(self.side).is_some_and(Documents::is_ready)
     }
 
-    fn end(&mut self, _side: Side, _executor: &dyn Executor) -> Result<()> {
-        Ok(())
-    }
-
     fn rows(&self, side: Side) -> usize {
         self.rest_of(side).map_or(self.held.rows[side as usize], |source| source.rows(side))
     }
@@ -138,13 +133,5 @@ impl Documents for GroupDocuments<'_> {
 
     fn order(&mut self, side: Side, _executor: &dyn Executor) -> Result<Vec<u32>> {
         memory::collect(0..self.rows(side) as u32, "ordering rows")
-    }
-
-    fn sites(&self) -> Option<&Sites> {
-        None
-    }
-
-    fn weights(&mut self, _order: &[u32]) -> Result<Option<Vec<i64>>> {
-        Ok(None)
     }
 }
