@@ -11,8 +11,7 @@ use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 
 use super::call::{FunctionCall, declared_otherwise};
 use super::error::{Result, SqlError};
-use super::guard::guard;
-use super::temp_file::Held;
+use super::temp_file::{Held, end_held};
 use crate::pg::compat::attributes;
 use neardup_core::allowance::Allowance;
 
@@ -243,7 +242,7 @@ fn one<R: RowSource<N> + 'static, const N: usize>(
             (*context).user_fctx = held.cast();
             (*context).tuple_desc = descriptor;
             let argument = Datum::from(held);
-            pg_sys::RegisterExprContextCallback((*result).econtext, Some(end_of_query::<R>), argument);
+            pg_sys::RegisterExprContextCallback((*result).econtext, Some(end_held::<Searching<R>>), argument);
         }
         let context = pg_sys::per_MultiFuncCall(call.info);
         let held: *mut Held<Searching<R>> = (*context).user_fctx.cast();
@@ -262,25 +261,16 @@ fn one<R: RowSource<N> + 'static, const N: usize>(
             }
             None => {
                 let argument = Datum::from(held);
-                pg_sys::UnregisterExprContextCallback((*result).econtext, Some(end_of_query::<R>), argument);
+                pg_sys::UnregisterExprContextCallback(
+                    (*result).econtext,
+                    Some(end_held::<Searching<R>>),
+                    argument,
+                );
                 drop((*held).take());
                 pg_sys::end_MultiFuncCall(call.info, context);
                 (*result).isDone = pg_sys::ExprDoneCond::ExprEndResult;
                 Ok(call.give::<i32>(None))
             }
         }
-    }
-}
-
-/// Called when the query ends without an error, perhaps before the last row.
-unsafe extern "C-unwind" fn end_of_query<R>(argument: Datum) {
-    // SAFETY: the outermost frame; registered with the held source, and called before the memory
-    // context is freed.
-    unsafe {
-        guard(|| {
-            let held: *mut Held<Searching<R>> = argument.cast_mut_ptr();
-            drop((*held).take());
-            Ok(())
-        });
     }
 }
