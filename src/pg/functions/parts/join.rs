@@ -9,7 +9,7 @@ use std::rc::Rc;
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
-use super::{DOING, EXAMPLE, KnownMethod, document, method};
+use super::{DOING, Described, EXAMPLE, document, method};
 use crate::pg::server::call::{FunctionCall, is_null, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::BackendExecutor;
@@ -30,7 +30,7 @@ use neardup_core::parts::rows::Shared;
 
 /// The state of `neardup_part_join`.
 pub(super) struct PartJoinState {
-    method: Rc<KnownMethod>,
+    method: Rc<Described>,
     part: PartRowsState,
     /// Dropped last.
     _allowance: Allowance,

@@ -67,7 +67,7 @@ pub(crate) fn parse_title(arguments: &mut Arguments<'_>) -> Result<Box<dyn Metho
 /// `minhash`, five tokens.
 fn feature(arguments: &mut Arguments<'_>, method: &str) -> Result<FeatureSpec> {
     if method == "exact_text" {
-        if arguments.tokenizer_name() != Some("html") {
+        if arguments.tokenizer.as_deref() != Some("html") {
             arguments.whole_texts("compares texts as they are, or as HTML pages")?;
             return Ok(FeatureSpec::WORDS);
         }
@@ -86,8 +86,8 @@ fn of_call<'a>(
         options,
         threshold: arguments.threshold,
         feature,
-        shingle: arguments.asked_shingle().map(i64::from),
-        multiset: arguments.asked_multiset(),
+        shingle: arguments.shingle.map(i64::from),
+        multiset: arguments.multiset,
         relations: arguments.relations,
         bits: if feature.tokenizer == Tokenizer::Html { 384 } else { 64 },
         example: &arguments.example,
