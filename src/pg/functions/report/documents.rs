@@ -39,12 +39,6 @@ pub(super) type Digest = Vec<u8>;
 /// A title and the digest of a text.
 pub(super) type Told = (Option<String>, Option<Digest>);
 
-/// The data that is read about a document.
-struct DocumentText {
-    document: ShownDocument,
-    digest: Option<Digest>,
-}
-
 impl<'a> ReportDocuments<'a> {
     /// The documents of a join.
     pub(super) fn new(request: &'a Request, vertices: &'a OrderedIds, title: Option<&'a str>) -> Self {
@@ -78,8 +72,7 @@ impl<'a> ReportDocuments<'a> {
         let text =
             format!("pg_catalog.left({}::pg_catalog.text, {})", self.request.left.column, characters + 1);
         let mut documents = HashMap::new();
-        self.read(vertices, &text, "NULL::pg_catalog.bytea", |vertex, found| {
-            let mut document = found.document;
+        self.read(vertices, &text, "NULL::pg_catalog.bytea", |vertex, mut document, _| {
             if let Some((end, _)) = document.text.char_indices().nth(characters) {
                 document.text.truncate(end);
                 document.is_cut = true;
@@ -96,8 +89,8 @@ impl<'a> ReportDocuments<'a> {
             self.request.left.column
         );
         let mut digests = HashMap::new();
-        self.read(vertices, "NULL::pg_catalog.text", &digest, |vertex, found| {
-            memory::insert(&mut digests, vertex, (found.document.title, found.digest), DOING).map(|_| ())
+        self.read(vertices, "NULL::pg_catalog.text", &digest, |vertex, document, digest| {
+            memory::insert(&mut digests, vertex, (document.title, digest), DOING).map(|_| ())
         })?;
         Ok(digests)
     }
@@ -108,7 +101,7 @@ impl<'a> ReportDocuments<'a> {
         vertices: impl IntoIterator<Item = u32>,
         text: &str,
         digest: &str,
-        mut each: impl FnMut(u32, DocumentText) -> CoreResult<()>,
+        mut each: impl FnMut(u32, ShownDocument, Option<Digest>) -> CoreResult<()>,
     ) -> Result<()> {
         const IDS_A_QUERY: usize = 256;
         const ROWS_A_FETCH: usize = 16;
@@ -155,8 +148,7 @@ impl<'a> ReportDocuments<'a> {
                     text: string(text)?.unwrap_or_default(),
                     is_cut: false,
                 };
-                each(vertex as u32, DocumentText { document, digest: bytes(digest).map(<[u8]>::to_vec) })?;
-                Ok(())
+                Ok(each(vertex as u32, document, bytes(digest).map(<[u8]>::to_vec))?)
             })?;
         }
         Ok(())
