@@ -174,7 +174,7 @@ pub(super) fn join_here(work: &mut CallWork) -> Result<()> {
     let passages = work.call.arguments.others.passages;
     let mut supply = |_: FunctionCall, store: &mut RowStore| {
         if passages {
-            store.put_all(partial_duplicates::RunningSearch::new(&PassageRequest::of_kept(join, id)?)?)
+            store.put_all(partial_duplicates::running_search(&PassageRequest::of_kept(join, id)?)?)
         } else {
             store.put_all(RunningJoin::new(&Request::of_kept(join, id)?)?)
         }

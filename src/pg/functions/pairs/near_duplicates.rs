@@ -141,10 +141,8 @@ impl RunningJoin {
             if let Some(pair) = take(&mut self.pairs) {
                 break Some(pair);
             }
-            let began = Instant::now();
-            let more = self.pairs.advance(&self.finished.executor)?;
+            let more = self.kept.timed(|| self.pairs.advance(&self.finished.executor))?;
             let account = &mut self.kept.account;
-            account.phases[2] += milliseconds(began);
             account.peak_memory = account.peak_memory.max(self.pairs.bytes() as u64);
             self.report();
             if !more {

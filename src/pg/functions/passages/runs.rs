@@ -1,8 +1,6 @@
 //! What a whole table says again, and what two texts share, word for word: `repeated_runs`,
 //! `cut_repeats`, `shared_runs` (docs/reference/functions.md, *Repeated runs*).
 
-use std::time::Instant;
-
 use pgrx::pg_sys::Datum;
 
 use crate::pg::functions::pairs::near_duplicates_stats::StoredAccount;
@@ -24,7 +22,7 @@ use neardup_core::features::Tokenizer;
 use neardup_core::features::runs::places::token_places;
 use neardup_core::features::runs::tokens::read_tokens;
 use neardup_core::features::tokens::Scratch;
-use neardup_core::methods::account::{Account, milliseconds};
+use neardup_core::methods::account::Account;
 use neardup_core::methods::reading::Reading;
 use neardup_core::methods::repeats;
 use neardup_core::repeats::cut::CutText;
@@ -80,9 +78,7 @@ fn cut(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
                         [characters, tokens].map(|count| Some(Datum::from(count as i32)));
                     return Ok(Some([Some(id), body, characters, tokens]));
                 }
-                let began = Instant::now();
-                let next = texts.next_batch(&finished.executor)?;
-                kept.account.phases[2] += milliseconds(began);
+                let next = kept.timed(|| texts.next_batch(&finished.executor))?;
                 let share = texts.progress();
                 finished.progress.report(|| format!("cutting, {:.0} %", 100.0 * share));
                 match next {
