@@ -102,7 +102,7 @@ unsafe fn add(join: &PlannedJoin, key: &BatchKey) {
         }
         // Whether the left value of each key comes from the side of the rows.
         let lefts = key.keys.iter().map(|key| i32::from(key.left_is_outer == row_is_outer));
-        let numbers = [kind.number(), i32::from(!row_is_outer)].into_iter().chain(lefts);
+        let numbers = [kind as i32, i32::from(!row_is_outer)].into_iter().chain(lefts);
         let numbers = numbers.fold(ptr::null_mut(), |all, n| pg_sys::lappend_int(all, n));
         let keys = key.keys.iter().fold(ptr::null_mut(), |all, key| pg_sys::lappend(all, key.info.cast()));
         for private in [
