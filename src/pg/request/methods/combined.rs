@@ -204,8 +204,7 @@ impl RuleReader<'_, '_> {
         let threshold = if firm { threshold.or(own_threshold) } else { own_threshold.or(threshold) };
         // The shingle length of the call applies only to the techniques that make shingles by
         // default.
-        let of_call = self.arguments.shingle.map(i64::from);
-        let of_call = of_call.filter(|_| matches!(name, "shingling" | "minhash"));
+        let of_call = self.arguments.shingle.filter(|_| matches!(name, "shingling" | "minhash"));
         // All techniques that compare sets cut documents in the same way as the first of them.
         let of_sets = match name {
             "simhash" | "shingling" | "exact_text" => None,
@@ -219,8 +218,8 @@ impl RuleReader<'_, '_> {
             options: &own,
             threshold,
             feature: self.feature,
-            shingle: (own.shingle.map(|shingle| shingle.0).or(of_call))
-                .or(of_sets.map(|feature| feature.shingle as i64)),
+            shingle: (own.shingle.map(|shingle| shingle.0 as i32).or(of_call))
+                .or(of_sets.map(|feature| feature.shingle as i32)),
             multiset: (own.multiset.map(|flag| flag.0).or(self.arguments.multiset))
                 .or(of_sets.map(|feature| feature.multiset)),
             relations: self.arguments.relations,
