@@ -4,9 +4,9 @@ use std::ptr;
 
 use pgrx::{PgList, pg_sys};
 
-use super::clause::NearClause;
+use super::clause::{NearClause, PlannedJoin};
 use super::columns::{all_columns, are_in_result, on_columns};
-use super::cost::{BatchKey, PlannedJoin};
+use super::cost::BatchKey;
 use super::join_kind::JoinKind;
 use super::node;
 use super::node::{Methods, NAME};
