@@ -47,11 +47,10 @@ fn check(opened: UserIndex, heap: bool) -> Result<()> {
     // reading, the check starts over.
     // SAFETY: reads the state of the server.
     let lock = (!unsafe { pg_sys::RecoveryInProgress() }).then(|| Maintenance::begin(index));
-    let mut seen = CheckedData::default();
-    undisturbed(index, || {
+    let seen = undisturbed(index, || {
         let filter = heap.then(|| or_raise(BloomFilter::new(index)));
-        seen = CheckedData { filter, ..CheckedData::default() };
-        look(index, &mut seen)
+        let mut seen = CheckedData { filter, ..CheckedData::default() };
+        look(index, &mut seen).map(|()| seen)
     });
     drop(lock);
     match (moment, seen.filter, seen.keys) {
