@@ -153,31 +153,20 @@ pub(crate) struct RowStore {
 impl RowStore {
     /// Makes the store of a call that wants all rows at once.
     pub(crate) fn new(call: FunctionCall) -> Self {
-        // SAFETY: `info` is a call that accepts a materialised set; the server makes the store, and
-        // the descriptor of the columns that our SQL declares.
-        unsafe {
-            pg_sys::InitMaterializedSRF(call.info, 0);
-            Self::made(call)
-        }
+        // SAFETY: the server makes the descriptor of the columns that our SQL declares.
+        unsafe { Self::with_columns(call, 0) }
     }
 
-    /// Makes the store of a call in a query that declares the columns of the result itself.
+    /// Makes the store of a call that wants all rows at once, with the columns that the flags
+    /// `MAT_SRF_*` of the server say.
     ///
     /// # Safety
-    /// The query declares these columns.
-    pub(crate) unsafe fn of_expected(call: FunctionCall) -> Self {
-        // SAFETY: the caller's promise; the server copies the descriptor, and makes the store.
+    /// The rows to come have these columns.
+    pub(crate) unsafe fn with_columns(call: FunctionCall, flags: u32) -> Self {
+        // SAFETY: `info` is a call that accepts a materialised set; the server makes the store, and
+        // the descriptor or a copy of it.
         unsafe {
-            pg_sys::InitMaterializedSRF(call.info, pg_sys::MAT_SRF_USE_EXPECTED_DESC);
-            Self::made(call)
-        }
-    }
-
-    /// # Safety
-    /// The server has made the store of the call.
-    unsafe fn made(call: FunctionCall) -> Self {
-        // SAFETY: the caller's promise.
-        unsafe {
+            pg_sys::InitMaterializedSRF(call.info, flags);
             let result: *mut pg_sys::ReturnSetInfo = (*call.info).resultinfo.cast();
             Self { store: (*result).setResult, descriptor: (*result).setDesc, given: 0 }
         }
