@@ -155,9 +155,6 @@ impl Scan {
             };
             Ok((end, false))
         });
-        if end.left_out {
-            nearest.leave_out();
-        }
-        self.ordered.take(nearest, end.reached, is_exact);
+        self.ordered.take(nearest, &end, is_exact);
     }
 }
