@@ -100,7 +100,7 @@ pub(crate) fn grouped_rows(request: &Request, grouping: &dyn Grouping) -> Result
     let began = Instant::now();
     let made = loop {
         if let Some(most) = request.max_pairs.filter(|&most| sets.pairs() > most) {
-            break Err(too_many_pairs(request, most));
+            break Err(too_many_pairs(request.name, &request.example, most));
         }
         match sets.advance(&executor) {
             Err(error) => break Err(error.into()),
