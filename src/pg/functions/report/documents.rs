@@ -16,7 +16,7 @@ use crate::pg::server::error::Result;
 use neardup_core::error::Result as CoreResult;
 use neardup_core::memory;
 use neardup_core::report::page::MOST_BYTES;
-use neardup_core::report::pair::{MOST_CHARACTERS, ShownDocument};
+use neardup_core::report::pair::ShownDocument;
 
 const DOING: &str = "making a report";
 
@@ -27,10 +27,10 @@ pub(super) fn with_room<T>(write: impl FnOnce() -> T) -> CoreResult<T> {
 
 /// Documents by vertex.
 pub(super) struct ReportDocuments<'a> {
-    request: &'a Request,
-    vertices: &'a OrderedIds,
+    pub request: &'a Request,
+    pub vertices: &'a OrderedIds,
     /// The title as SQL, relative to the alias `d`.
-    title: Option<&'a str>,
+    pub title: Option<&'a str>,
 }
 
 /// A digest that distinguishes a text from all other texts.
@@ -39,28 +39,10 @@ pub(super) type Digest = Vec<u8>;
 /// A title and the digest of a text.
 pub(super) type Told = (Option<String>, Option<Digest>);
 
-impl<'a> ReportDocuments<'a> {
-    /// The documents of a join.
-    pub(super) fn new(request: &'a Request, vertices: &'a OrderedIds, title: Option<&'a str>) -> Self {
-        Self { request, vertices, title }
-    }
-
-    /// Returns the number of vertices.
-    pub(super) fn vertices(&self) -> usize {
-        self.vertices.len()
-    }
-
+impl ReportDocuments<'_> {
     /// Returns the id of a vertex as text.
     pub(super) fn id(&self, vertex: u32) -> String {
         self.vertices.ids.show(self.vertices.order[vertex as usize])
-    }
-
-    /// Reads the titles and texts of some vertices. Only the beginning of a long text is read.
-    pub(super) fn texts(
-        &self,
-        vertices: impl IntoIterator<Item = u32>,
-    ) -> Result<HashMap<u32, ShownDocument>> {
-        self.beginnings(vertices, MOST_CHARACTERS)
     }
 
     /// Reads the titles of some vertices and the first `characters` characters of each text.
