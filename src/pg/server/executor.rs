@@ -93,7 +93,7 @@ impl Executor for BackendExecutor {
 
 /// Returns the executor for work on texts with `bytes` bytes, or for other work that takes as long.
 /// The work runs in a worker thread if it may take so long that it should be interruptible.
-pub(crate) fn executor_for(bytes: usize) -> &'static dyn Executor {
+fn executor_for(bytes: usize) -> &'static dyn Executor {
     const LONG: usize = 1 << 18;
     static HERE: PlainThreads = PlainThreads(1);
     static BESIDE: BackendExecutor = BackendExecutor::single();
