@@ -157,11 +157,10 @@ unsafe fn append(cache: *mut pg_sys::TypeCacheEntry, id: Datum, words: &mut Vec<
             fixed => std::slice::from_raw_parts(id.cast_mut_ptr(), fixed as usize),
         }
     };
-    memory::reserve(words, bytes.len().div_ceil(8), DOING)?;
-    words.extend(bytes.chunks(8).map(|chunk| {
+    let word = |chunk: &[u8]| {
         let mut word = [0; 8];
         word[..chunk.len()].copy_from_slice(chunk);
         u64::from_ne_bytes(word)
-    }));
-    Ok(())
+    };
+    Ok(memory::append(words, bytes.chunks(8).map(word), DOING)?)
 }

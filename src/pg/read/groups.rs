@@ -154,9 +154,9 @@ impl<'a> GroupedTable<'a> {
         }
         let range = self.current().0;
         let count = self.documents.partition_point(|&(row, _)| row < range.end);
-        memory::reserve(documents, count, DOING)?;
         let given = documents.len();
-        documents.extend(self.documents.drain(..count).map(|(row, document)| (row - range.start, document)));
+        let next = self.documents.drain(..count).map(|(row, document)| (row - range.start, document));
+        memory::append(documents, next, DOING)?;
         Ok(documents[given..].iter().map(|(_, document)| document.bytes()).sum())
     }
 

@@ -158,9 +158,9 @@ impl Settled {
             None => tokens,
         };
         Outline::write(set.size, bits.iter().copied(), sketch);
-        memory::reserve(signatures, tokens.len(), "indexing a set")?;
         let shift = u64::BITS - self.class_bits;
-        signatures.extend(tokens.iter().map(|&token| u64::from(class_of(token, self.class_bits)) << shift));
+        let signed = tokens.iter().map(|&token| u64::from(class_of(token, self.class_bits)) << shift);
+        memory::append(signatures, signed, "indexing a set")?;
         signatures.sort_unstable();
         signatures.dedup();
         Ok(item.row.without(HeapRow::WHOLE))
