@@ -15,9 +15,9 @@ pub(super) fn anew(docs: &str) -> String {
     format!("Begin anew: SELECT neardup_unwatch({0}); SELECT neardup_watch({0}, 0.8);", literal(docs))
 }
 
-/// Returns a call of a function, `neardup_watch` or `near_duplicates`, on a relation that works, with
-/// the columns that have to be named; for a key of several columns, with a view that makes one id of
-/// them.
+/// Returns a call of a function, `neardup_watch` or `near_duplicates`, on a relation that works,
+/// with the columns that have to be named; for a key of several columns, with a view that makes one
+/// id of them.
 pub(super) fn works(relation: &Relation, function: &'static str) -> String {
     let is_watch = function == "neardup_watch";
     let call = |relation: &str, named: &[(&'static str, &str)], id_type: Option<String>| {

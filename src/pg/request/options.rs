@@ -236,7 +236,8 @@ pub(super) fn at_least_one(
     })
 }
 
-/// Reads an argument that is a number of at least 1, if it is given; `usual` is a number that works.
+/// Reads an argument that is a number of at least 1, if it is given. `usual` is a number that
+/// works.
 pub(super) fn given_count(
     given: Named<'_>,
     argument: Argument,
