@@ -40,7 +40,7 @@ pub(super) struct PartJoinState {
 enum PartRowsState {
     Keys(KeyPart<ServerFiles>),
     /// Sets with tokens, or with keys that a filter by sets follows.
-    Sets(Part<ServerFiles>, fn(&[u8]) -> Shared<'_>),
+    Sets(Box<Part<ServerFiles>>, fn(&[u8]) -> Shared<'_>),
 }
 
 sql_functions! {
@@ -69,14 +69,16 @@ pub(super) fn joined(call: FunctionCall, n: usize) -> Result<(Datum, &'static mu
         let (memory, files) = (settings::memory(), ServerFiles::in_current_context());
         let part = match carrier.meeting() {
             Meeting::Keys { filter: Some(predicate), .. } => {
-                PartRowsState::Sets(Part::new(predicate, files, memory), |keys| Shared::Keys(keys))
+                PartRowsState::Sets(Box::new(Part::new(predicate, files, memory)), |keys| Shared::Keys(keys))
             }
             Meeting::Rarest => PartRowsState::Keys(KeyPart::new(files, memory, None)),
             Meeting::Keys { most, filter: None } | Meeting::Terms { most } => {
                 PartRowsState::Keys(KeyPart::new(files, memory, most))
             }
             Meeting::Sets(predicate) => {
-                PartRowsState::Sets(Part::new(predicate, files, memory), |tokens| Shared::Tokens(tokens))
+                PartRowsState::Sets(Box::new(Part::new(predicate, files, memory)), |tokens| {
+                    Shared::Tokens(tokens)
+                })
             }
         };
         Ok(PartJoinState { method: Rc::clone(&method), part, _allowance: Allowance::new(memory) })
