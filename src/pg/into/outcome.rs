@@ -7,7 +7,7 @@ use super::statements::{result as statements, stars};
 use super::tables::own;
 use super::work::CallWork;
 use crate::into::step::WorkingTable;
-use crate::pg::functions::clusters::near_duplicate_clusters::{MemberRows, warn_of_chains};
+use crate::pg::functions::clusters::near_duplicate_clusters::{member_rows, warn_of_chains};
 use crate::pg::functions::pairs::near_duplicates::RunningJoin;
 use crate::pg::functions::passages::partial_duplicates;
 use crate::pg::procedure::definition::{TableDefinition, Type};
@@ -174,7 +174,7 @@ pub(super) fn join_here(work: &mut CallWork) -> Result<()> {
     let passages = work.call.arguments.others.passages;
     let mut supply = |_: FunctionCall, store: &mut RowStore| {
         if passages {
-            store.put_all(partial_duplicates::RunningSearch::new(&PassageRequest::of_kept(join, id)?)?)
+            store.put_all(partial_duplicates::running_search(&PassageRequest::of_kept(join, id)?)?)
         } else {
             store.put_all(RunningJoin::new(&Request::of_kept(join, id)?)?)
         }
@@ -232,5 +232,5 @@ fn clusters_here(call: FunctionCall, id: Oid, result: Oid, store: &mut RowStore)
     let mut pairs = PairGraph::read(call, asked, &files)?;
     let clusters = pairs.clusters(Clustering::Connected, None)?;
     warn_of_chains(&clusters);
-    store.put_all(MemberRows::<5>::new(pairs.vertices, clusters))
+    store.put_all(member_rows::<5>(pairs.vertices, vec![(None, clusters)]))
 }

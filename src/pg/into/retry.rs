@@ -18,6 +18,7 @@ use crate::pg::query::relation::Relation;
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::deadline;
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::executor::OnDrop;
 use crate::pg::server::notices::{notice, report};
 
 sql_functions! {
@@ -74,7 +75,11 @@ pub(super) fn done(began: i64, steps: usize) {
 }
 
 /// Notes which nodes a transaction needs, and limits its statements if there are any.
-pub(super) fn limit(began: i64, nodes: Option<Nodes<'_>>, limits: CallLimits) -> Option<deadline::Limit> {
+pub(super) fn limit(
+    began: i64,
+    nodes: Option<Nodes<'_>>,
+    limits: CallLimits,
+) -> Option<OnDrop<impl Fn() + use<>>> {
     let is_far = of_call(began, |call| {
         call.servers = nodes.map_or(&[][..], Nodes::servers).iter().map(|of| of.name.clone()).collect();
         call.in_citus = nodes.is_some_and(|nodes| nodes.citus().is_some());

@@ -3,7 +3,7 @@
 use pgrx::PgSqlErrorCode;
 
 use crate::pg::query::relation::Relation;
-use crate::pg::request::example::literal;
+use crate::pg::request::example::{Example, literal};
 use crate::pg::server::error::SqlError;
 
 /// The hint for the case that a job's tables are not as expected and the relation is not known.
@@ -15,31 +15,20 @@ pub(super) fn anew(docs: &str) -> String {
     format!("Begin anew: SELECT neardup_unwatch({0}); SELECT neardup_watch({0}, 0.8);", literal(docs))
 }
 
-/// The function that a hint calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Called {
-    /// `neardup_watch`
-    Watch,
-    /// `near_duplicates`
-    Join,
-}
-
-/// Returns a call on a relation that works, with the columns that have to be named; for a key of
-/// several columns, with a view that makes one id of them.
-pub(super) fn works(relation: &Relation, called: Called) -> String {
-    let call = |relation: &str, named: &[(&str, &str)], id_type: Option<String>| {
-        let (select, function) = match called {
-            Called::Watch => ("", "neardup_watch"),
-            Called::Join => ("* FROM ", "near_duplicates"),
-        };
-        let id_type = id_type.filter(|_| called == Called::Join).map(|of| format!(", id_type => NULL::{of}"));
-        let named: String =
-            named.iter().map(|(name, value)| format!(", {name} => {}", literal(value))).collect();
-        format!(
-            "SELECT {select}{function}({}, 0.8{}{named});",
-            literal(relation),
-            id_type.unwrap_or_default()
-        )
+/// Returns a call of a function, `neardup_watch` or `near_duplicates`, on a relation that works,
+/// with the columns that have to be named; for a key of several columns, with a view that makes one
+/// id of them.
+pub(super) fn works(relation: &Relation, function: &'static str) -> String {
+    let is_watch = function == "neardup_watch";
+    let call = |relation: &str, named: &[(&'static str, &str)], id_type: Option<String>| {
+        let mut example = Example::new(function, [relation.to_owned()]);
+        if let Some(of) = id_type.filter(|_| !is_watch) {
+            example = example.with("id_type", format!("NULL::{of}"));
+        }
+        for (name, value) in named {
+            example = example.with(name, literal(value));
+        }
+        format!("SELECT {}{example};", if is_watch { "" } else { "* FROM " })
     };
     if relation.has_key_of_several()
         && let Some(view) = relation.one_key_view(relation.is_temporary)

@@ -4,7 +4,7 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys;
 
-use super::hints::{Called, works};
+use super::hints::works;
 use super::settings::{Columns, Settings};
 use super::statements::definitions;
 use super::statements::registry::Registry;
@@ -67,7 +67,7 @@ impl LockedRelation {
     pub(super) fn not_watched(&self) -> SqlError {
         let message = format!("{} is not watched", self.relation.shown);
         SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message)
-            .hint(works(&self.relation, Called::Watch))
+            .hint(works(&self.relation, "neardup_watch"))
     }
 
     /// Checks the arguments of a job, and returns the data that its pairs depend on, which follows

@@ -6,7 +6,7 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::hints::{self, Called, anew, not_now};
+use super::hints::{self, anew, not_now};
 use crate::pg::query::column::UserColumn;
 use crate::pg::query::ids;
 use crate::pg::query::relation::Relation;
@@ -116,7 +116,7 @@ impl Settings {
     pub(super) fn find_columns(&mut self, relation: &Relation) -> Result<()> {
         let hint = || {
             let columns = relation.column_names();
-            format!("For example: {} Columns: {columns}.", hints::works(relation, Called::Watch))
+            format!("For example: {} Columns: {columns}.", hints::works(relation, "neardup_watch"))
         };
         let id = relation.id_column(self.id_column.as_deref(), "id_column").map_err(|e| e.hint(hint()))?;
         let text = relation

@@ -3,7 +3,7 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum, Oid};
 
-use super::hints::{Called, in_the_way, renamed, works};
+use super::hints::{in_the_way, renamed, works};
 use super::job::{EVENTS, LockedRelation};
 use super::settings::{Detect, Settings};
 use super::statements::definitions;
@@ -42,7 +42,7 @@ impl LockedRelation {
         if relation.is_temporary {
             let message = format!("{shown} is temporary, and a job outlives its session");
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
-                .hint(format!("Without a job: {}", works(relation, Called::Join))));
+                .hint(format!("Without a job: {}", works(relation, "near_duplicates"))));
         }
         // The lock lets only one session at a time set up a job, and does not wait for writers.
         // SAFETY: a relation that is open; the lock stays until the transaction ends.

@@ -24,6 +24,44 @@ const NEAR: [&[u8]; 4] = [
     b"neardup_near_set_numbers",
 ];
 
+/// A join that the planner plans.
+pub(super) struct PlannedJoin {
+    pub root: *mut pg_sys::PlannerInfo,
+    pub joined: *mut pg_sys::RelOptInfo,
+    /// The outer and the inner side.
+    pub sides: [*mut pg_sys::RelOptInfo; 2],
+    pub kind: JoinKind,
+    pub conditions: *mut pg_sys::List,
+}
+
+impl PlannedJoin {
+    /// Reports whether the join may be made by a condition: it says which rows match, and is no
+    /// condition on the rows that an outer join gives; and no condition of a security barrier comes
+    /// before it.
+    ///
+    /// # Safety
+    /// Nodes of the planner.
+    unsafe fn may_use(&self, info: *mut pg_sys::RestrictInfo) -> bool {
+        let joined = self.joined;
+        // SAFETY: the caller's promise. The filter is the macro RINFO_IS_PUSHED_DOWN of the server.
+        unsafe {
+            let is_filter =
+                (*info).is_pushed_down || !pg_sys::bms_is_subset((*info).required_relids, (*joined).relids);
+            !(self.kind.has_null_rows() && is_filter)
+                && pg_sys::restriction_is_securely_promotable(info, joined)
+        }
+    }
+
+    /// Returns the relations of the outer and of the inner side.
+    ///
+    /// # Safety
+    /// Nodes of the planner.
+    pub(super) unsafe fn relations(&self) -> [pg_sys::Relids; 2] {
+        // SAFETY: the caller's promise.
+        self.sides.map(|side| unsafe { (*side).relids })
+    }
+}
+
 /// A condition `row <@ near(document, …)` whose two values come from the two sides of a join.
 pub(super) struct NearClause {
     /// The condition, as the planner keeps it.
@@ -51,22 +89,17 @@ pub(super) struct KeyClause {
 ///
 /// # Safety
 /// Nodes of the planner.
-pub(super) unsafe fn find(
-    root: *mut pg_sys::PlannerInfo,
-    joined: *mut pg_sys::RelOptInfo,
-    [outer, inner]: [*mut pg_sys::RelOptInfo; 2],
-    kind: JoinKind,
-    conditions: *mut pg_sys::List,
-) -> Vec<NearClause> {
+pub(super) unsafe fn find(join: &PlannedJoin) -> Vec<NearClause> {
+    let root = join.root;
     // SAFETY: the caller's promise; a list of conditions.
     unsafe {
-        let conditions = PgList::<pg_sys::RestrictInfo>::from_pg(conditions);
+        let conditions = PgList::<pg_sys::RestrictInfo>::from_pg(join.conditions);
         if conditions.iter_ptr().any(|info| (*info).pseudoconstant) {
             return Vec::new();
         }
-        let sides = [(*outer).relids, (*inner).relids];
+        let sides = join.relations();
         let served = conditions.iter_ptr().filter_map(|info| {
-            if kind.has_null_rows() && is_filter(info, joined) {
+            if !join.may_use(info) {
                 return None;
             }
             let (row, document, ball) = parts((*info).clause.cast())?;
@@ -88,8 +121,6 @@ pub(super) unsafe fn find(
             if depends_on_rows
                 || pg_sys::contain_volatile_functions(clause)
                 || pg_sys::contain_subplans(clause)
-                // Conditions of security barriers come before others.
-                || !pg_sys::restriction_is_securely_promotable(info, joined)
             {
                 return None;
             }
@@ -104,22 +135,13 @@ pub(super) unsafe fn find(
 ///
 /// # Safety
 /// Nodes of the planner.
-pub(super) unsafe fn keys(
-    joined: *mut pg_sys::RelOptInfo,
-    [outer, inner]: [*mut pg_sys::RelOptInfo; 2],
-    kind: JoinKind,
-    conditions: *mut pg_sys::List,
-) -> Vec<KeyClause> {
+pub(super) unsafe fn keys(join: &PlannedJoin) -> Vec<KeyClause> {
     // SAFETY: the caller's promise; a list of conditions.
     unsafe {
-        let sides = [(*outer).relids, (*inner).relids];
-        let hashed = PgList::<pg_sys::RestrictInfo>::from_pg(conditions);
+        let sides = join.relations();
+        let hashed = PgList::<pg_sys::RestrictInfo>::from_pg(join.conditions);
         let hashed = hashed.iter_ptr().filter_map(|info| {
-            if !(*info).can_join
-                || (*info).hashjoinoperator == pg_sys::InvalidOid
-                || kind.has_null_rows() && is_filter(info, joined)
-                || !pg_sys::restriction_is_securely_promotable(info, joined)
-            {
+            if !(*info).can_join || (*info).hashjoinoperator == pg_sys::InvalidOid || !join.may_use(info) {
                 return None;
             }
             let is_of = |[left, right]: [pg_sys::Relids; 2]| {
@@ -131,16 +153,6 @@ pub(super) unsafe fn keys(
         });
         hashed.collect()
     }
-}
-
-/// Reports whether a condition is one on the rows that an outer join gives, and not one that says
-/// which rows match.
-///
-/// # Safety
-/// Nodes of the planner.
-unsafe fn is_filter(info: *mut pg_sys::RestrictInfo, joined: *mut pg_sys::RelOptInfo) -> bool {
-    // SAFETY: the caller's promise. It is the macro RINFO_IS_PUSHED_DOWN of the server.
-    unsafe { (*info).is_pushed_down || !pg_sys::bms_is_subset((*info).required_relids, (*joined).relids) }
 }
 
 /// Returns the value of a row, the document, and the call that makes the ball around it.

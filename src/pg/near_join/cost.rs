@@ -4,8 +4,7 @@ use std::ptr;
 
 use pgrx::{PgList, pg_sys};
 
-use super::clause::{KeyClause, NearClause, find, keys};
-use super::join_kind::JoinKind;
+use super::clause::{KeyClause, NearClause, PlannedJoin, find, keys};
 use crate::pg::near_join::planner::price;
 use crate::pg::near_join::planner::share::ValueSample;
 
@@ -18,26 +17,16 @@ pub(super) struct BatchKey {
     share_keys: f64,
 }
 
-/// A join that the planner plans.
-pub(super) struct PlannedJoin {
-    pub root: *mut pg_sys::PlannerInfo,
-    pub joined: *mut pg_sys::RelOptInfo,
-    /// The outer and the inner side.
-    pub sides: [*mut pg_sys::RelOptInfo; 2],
-    pub kind: JoinKind,
-    pub conditions: *mut pg_sys::List,
-}
-
 impl BatchKey {
     /// Chooses the near condition that the fewest pairs pass, with all equalities.
     ///
     /// # Safety
     /// Nodes of the planner.
     pub(super) unsafe fn choose(join: &PlannedJoin) -> Option<Self> {
-        let &PlannedJoin { root, joined, sides, kind, conditions } = join;
+        let root = join.root;
         // SAFETY: the caller's promise.
         unsafe {
-            let relations = sides.map(|side| (*side).relids);
+            let relations = join.relations();
             // Pairs are those of an inner join, whatever kind of join is made of them.
             let inner = pg_sys::SpecialJoinInfo {
                 type_: pg_sys::NodeTag::T_SpecialJoinInfo,
@@ -52,10 +41,10 @@ impl BatchKey {
                 let inner = (&raw const inner).cast_mut();
                 pg_sys::clause_selectivity(root, info.cast(), 0, pg_sys::JoinType::JOIN_INNER, inner)
             };
-            let served = find(root, joined, sides, kind, conditions).into_iter();
+            let served = find(join).into_iter();
             let served = served.map(|clause| (share(clause.info), clause));
             let (share_near, clause) = served.min_by(|(a, _), (b, _)| a.total_cmp(b))?;
-            let keys = keys(joined, sides, kind, conditions);
+            let keys = keys(join);
             let share_keys = keys.iter().map(|key| share(key.info)).product();
             Some(Self { clause, keys, share_near, share_keys })
         }

@@ -14,46 +14,41 @@ use crate::pg::server::error::{Result, SqlError};
 /// so they have no kind here. Semi joins of which one side is made unique first have none, either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum JoinKind {
-    Inner,
-    Left,
-    Full,
+    Inner = JoinType::JOIN_INNER as isize,
+    Left = JoinType::JOIN_LEFT as isize,
+    Full = JoinType::JOIN_FULL as isize,
     /// The rows of the outer side that have a match: EXISTS.
-    Semi,
+    Semi = JoinType::JOIN_SEMI as isize,
     /// Those that have none: NOT EXISTS.
-    Anti,
+    Anti = JoinType::JOIN_ANTI as isize,
 }
 
 impl JoinKind {
-    const ALL: [(Self, JoinType::Type, &CStr); 5] = [
-        (Self::Inner, JoinType::JOIN_INNER, c"Inner"),
-        (Self::Left, JoinType::JOIN_LEFT, c"Left"),
-        (Self::Full, JoinType::JOIN_FULL, c"Full"),
-        (Self::Semi, JoinType::JOIN_SEMI, c"Semi"),
-        (Self::Anti, JoinType::JOIN_ANTI, c"Anti"),
+    /// All kinds, with their names as EXPLAIN shows them of other joins.
+    const ALL: [(Self, &CStr); 5] = [
+        (Self::Inner, c"Inner"),
+        (Self::Left, c"Left"),
+        (Self::Full, c"Full"),
+        (Self::Semi, c"Semi"),
+        (Self::Anti, c"Anti"),
     ];
 
     /// Returns the kind of a join of the planner, if a batch join serves it.
     pub(super) fn from_type(join: JoinType::Type) -> Option<Self> {
-        Self::ALL.iter().find(|&&(_, served, _)| served == join).map(|&(kind, ..)| kind)
+        Self::ALL.iter().map(|&(kind, _)| kind).find(|&kind| kind as JoinType::Type == join)
     }
 
-    /// Returns the place of the kind among all kinds, by which plans name it.
-    pub(super) fn number(self) -> i32 {
-        Self::ALL.iter().zip(0..).find(|&(&(kind, ..), _)| kind == self).map_or(0, |(_, number)| number)
-    }
-
-    /// Returns the kind with this number.
+    /// Returns the kind with the number by which plans name it.
     pub(super) fn numbered(number: i32) -> Result<Self> {
-        let found = usize::try_from(number).ok().and_then(|number| Self::ALL.get(number));
-        let unknown = || format!("a plan has a join of the unknown kind {number}");
-        found
-            .map(|&(kind, ..)| kind)
-            .ok_or_else(|| SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, unknown()))
+        Self::from_type(number.cast_unsigned()).ok_or_else(|| {
+            let message = format!("a plan has a join of the unknown kind {number}");
+            SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, message)
+        })
     }
 
-    /// Returns the name, as EXPLAIN shows it of other joins.
+    /// Returns the name.
     pub(super) fn name(self) -> &'static CStr {
-        Self::ALL.iter().find(|&&(kind, ..)| kind == self).map_or(c"", |&(.., name)| name)
+        Self::ALL.iter().find(|&&(kind, _)| kind == self).map_or(c"", |&(_, name)| name)
     }
 
     /// Reports whether the join may have rows with NULL in the columns of a side. Then conditions

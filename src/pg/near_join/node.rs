@@ -40,14 +40,9 @@ static NODE: Methods<pg_sys::CustomExecMethods> = Methods(pg_sys::CustomExecMeth
     ExecCustomScan: Some(execute),
     EndCustomScan: Some(end),
     ReScanCustomScan: Some(rescan),
-    MarkPosCustomScan: None,
-    RestrPosCustomScan: None,
-    EstimateDSMCustomScan: None,
-    InitializeDSMCustomScan: None,
-    ReInitializeDSMCustomScan: None,
-    InitializeWorkerCustomScan: None,
-    ShutdownCustomScan: None,
     ExplainCustomScan: Some(explain),
+    // SAFETY: functions, each of which may be missing.
+    ..unsafe { std::mem::zeroed() }
 });
 
 /// The node: what the join reads, and the join once it has begun.

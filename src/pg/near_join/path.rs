@@ -4,9 +4,9 @@ use std::ptr;
 
 use pgrx::{PgList, pg_sys};
 
-use super::clause::NearClause;
+use super::clause::{NearClause, PlannedJoin};
 use super::columns::{all_columns, are_in_result, on_columns};
-use super::cost::{BatchKey, PlannedJoin};
+use super::cost::BatchKey;
 use super::join_kind::JoinKind;
 use super::node;
 use super::node::{Methods, NAME};
@@ -102,7 +102,7 @@ unsafe fn add(join: &PlannedJoin, key: &BatchKey) {
         }
         // Whether the left value of each key comes from the side of the rows.
         let lefts = key.keys.iter().map(|key| i32::from(key.left_is_outer == row_is_outer));
-        let numbers = [kind.number(), i32::from(!row_is_outer)].into_iter().chain(lefts);
+        let numbers = [kind as i32, i32::from(!row_is_outer)].into_iter().chain(lefts);
         let numbers = numbers.fold(ptr::null_mut(), |all, n| pg_sys::lappend_int(all, n));
         let keys = key.keys.iter().fold(ptr::null_mut(), |all, key| pg_sys::lappend(all, key.info.cast()));
         for private in [

@@ -17,6 +17,7 @@ use super::table::Table;
 use crate::pg::query::as_user::INTERNAL;
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::executor::OnDrop;
 use crate::pg::server::set_returning::RowStore;
 
 impl Table {
@@ -104,13 +105,6 @@ pub(crate) fn supplying<T>(
     supply: &mut Supply<'_>,
     work: impl FnOnce(&str) -> Result<T>,
 ) -> Result<T> {
-    /// Restores the previous supplier, also after an error.
-    struct Before(*mut ());
-    impl Drop for Before {
-        fn drop(&mut self) {
-            SUPPLIER.set(self.0);
-        }
-    }
     let Supplied { internal, query, types, columns } = supplied;
     let rows = format!(
         "{INTERNAL}.neardup_rows(({})::pg_catalog.text{internal}) AS f({})",
@@ -118,7 +112,8 @@ pub(crate) fn supplying<T>(
         types.sql(columns)
     );
     let mut supplier = Supplier { columns: &types.oids(columns), supply };
-    let _before = Before(SUPPLIER.replace(ptr::from_mut(&mut supplier).cast()));
+    let before = SUPPLIER.replace(ptr::from_mut(&mut supplier).cast());
+    let _restored = OnDrop(|| SUPPLIER.set(before));
     work(&rows)
 }
 

@@ -69,7 +69,7 @@ impl RowStore {
                 let types: Vec<String> = types.iter().map(|&of| type_name(of)).collect();
                 error.hint(format!("The types of its columns: {}.", types.join(", ")))
             })?;
-            Ok(Self::of_expected(call))
+            Ok(Self::with_columns(call, pg_sys::MAT_SRF_USE_EXPECTED_DESC))
         }
     }
 }

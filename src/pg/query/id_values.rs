@@ -114,8 +114,7 @@ impl IdValues {
     pub(crate) fn sort(&mut self) -> Result<Option<u32>> {
         let compare = |a: u32, b: u32| self.compare(self.datum(a as usize), self.datum(b as usize));
         let count = self.places.len();
-        let mut order = memory::filled(0u32, count, DOING)?;
-        order.iter_mut().zip(0..).for_each(|(slot, row)| *slot = row);
+        let mut order = memory::collect(0..count as u32, DOING)?;
         let mut compared = 0u64;
         // Comparisons may leave memory in the current context, so they run in a separate one.
         let mut context = pgrx::PgMemoryContexts::new("neardup: comparing ids");
@@ -158,11 +157,10 @@ unsafe fn append(cache: *mut pg_sys::TypeCacheEntry, id: Datum, words: &mut Vec<
             fixed => std::slice::from_raw_parts(id.cast_mut_ptr(), fixed as usize),
         }
     };
-    memory::reserve(words, bytes.len().div_ceil(8), DOING)?;
-    words.extend(bytes.chunks(8).map(|chunk| {
+    let word = |chunk: &[u8]| {
         let mut word = [0; 8];
         word[..chunk.len()].copy_from_slice(chunk);
         u64::from_ne_bytes(word)
-    }));
-    Ok(())
+    };
+    Ok(memory::append(words, bytes.chunks(8).map(word), DOING)?)
 }

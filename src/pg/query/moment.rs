@@ -6,6 +6,7 @@ use std::cell::Cell;
 use pgrx::pg_sys::{self, Snapshot};
 
 use super::prepared::cleans_up;
+use crate::pg::server::executor::OnDrop;
 
 thread_local! {
     /// The snapshot for statements that write.
@@ -39,14 +40,8 @@ impl Moment {
 
     /// Makes all statements of `work` that may write use this snapshot.
     pub(crate) fn during<T>(&self, work: impl FnOnce() -> T) -> T {
-        /// Restores the previous snapshot, also after an error.
-        struct Before(Option<Snapshot>);
-        impl Drop for Before {
-            fn drop(&mut self) {
-                CURRENT.set(self.0);
-            }
-        }
-        let _before = Before(CURRENT.replace(Some(self.0)));
+        let before = CURRENT.replace(Some(self.0));
+        let _restored = OnDrop(|| CURRENT.set(before));
         work()
     }
 }

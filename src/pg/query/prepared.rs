@@ -7,6 +7,7 @@ use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgList, PgSqlErrorCode};
 
 use super::columns::check_columns;
+use crate::pg::server::contexts::in_context;
 use crate::pg::server::encoding::{self, c_string};
 use crate::pg::server::error::{Result, SqlError, catch, is_failing};
 
@@ -52,13 +53,8 @@ pub(super) fn cleans_up() -> bool {
 
 /// Calls SPI, which changes the memory context, and restores the caller's context afterwards.
 pub(super) fn in_session<T>(call: impl FnOnce() -> T) -> T {
-    // SAFETY: a variable of the server, whose value is valid here.
-    unsafe {
-        let before = pg_sys::CurrentMemoryContext;
-        let result = call();
-        pg_sys::CurrentMemoryContext = before;
-        result
-    }
+    // SAFETY: the context of the caller, which is valid.
+    unsafe { in_context(pg_sys::CurrentMemoryContext, call) }
 }
 
 /// A prepared statement in its own SPI session. The end of the session frees the statement.

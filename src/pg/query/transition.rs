@@ -1,10 +1,17 @@
 //! The rows that a statement changed, as the server stores them for its triggers (transition
 //! tables).
 
+use std::ffi::c_int;
+
 use pgrx::pg_sys::{self, Datum};
 
 use crate::pg::compat::attributes;
-use crate::pg::server::call::varlena_bytes;
+use crate::pg::server::error::catch;
+
+unsafe extern "C-unwind" {
+    fn datumIsEqual(a: Datum, b: Datum, by_value: bool, length: c_int) -> bool;
+    fn datum_image_eq(a: Datum, b: Datum, by_value: bool, length: c_int) -> bool;
+}
 
 /// The rows of a transition table, in order.
 pub(crate) struct TransitionRows {
@@ -81,8 +88,7 @@ impl TransitionRow {
     }
 
     /// Reports whether two rows have the same bytes in a column. Bytes are compared because a
-    /// collation may treat different words as equal. Leaves detoasted copies in the current memory
-    /// context.
+    /// collation may treat different words as equal.
     pub(crate) fn same(a: &Self, b: &Self, number: i16) -> bool {
         match (a.get(number), b.get(number)) {
             (None, None) => true,
@@ -90,46 +96,14 @@ impl TransitionRow {
                 // SAFETY: the column exists; its values are of its type.
                 unsafe {
                     let attribute = &attributes((*a.slot).tts_tupleDescriptor)[number as usize - 1];
-                    same_bytes(left, right, attribute.attbyval, attribute.attlen)
+                    let (by_value, length) = (attribute.attbyval, attribute.attlen.into());
+                    // If an out-of-line value is unchanged, both rows have the same pointer to it.
+                    datumIsEqual(left, right, by_value, length)
+                        || catch(|| datum_image_eq(left, right, by_value, length))
+                            .unwrap_or_else(|error| error.raise())
                 }
             }
             _ => false,
-        }
-    }
-}
-
-/// Reports whether two values have the same bytes.
-///
-/// # Safety
-/// Both are values of a type with the length `length`, which is passed by value if `by_value` says
-/// so.
-unsafe fn same_bytes(a: Datum, b: Datum, by_value: bool, length: i16) -> bool {
-    if by_value {
-        return a.value() == b.value();
-    }
-    // SAFETY: the caller's promise: a varlena (-1), a C string (-2), or `length` bytes.
-    unsafe {
-        match length {
-            -1 => {
-                let stored = |datum: Datum| {
-                    let varlena: *const pg_sys::varlena = datum.cast_mut_ptr();
-                    std::slice::from_raw_parts(varlena.cast::<u8>(), pgrx::varsize_any(varlena))
-                };
-                // If an out-of-line value is unchanged, both rows have the same pointer to it.
-                stored(a) == stored(b)
-                    || (pg_sys::toast_raw_datum_size(a) == pg_sys::toast_raw_datum_size(b)
-                        && varlena_bytes(a) == varlena_bytes(b))
-            }
-            -2 => {
-                let bytes = |datum: Datum| std::ffi::CStr::from_ptr(datum.cast_mut_ptr());
-                bytes(a) == bytes(b)
-            }
-            fixed => {
-                let bytes = |datum: Datum| {
-                    std::slice::from_raw_parts(datum.cast_mut_ptr::<u8>().cast_const(), fixed as usize)
-                };
-                bytes(a) == bytes(b)
-            }
         }
     }
 }

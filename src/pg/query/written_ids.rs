@@ -68,9 +68,7 @@ impl RowIds {
     /// array type.
     pub(crate) fn array(&self) -> Result<Option<Parameter>> {
         let type_oid = self.type_oid();
-        let mut values = Vec::new();
-        memory::reserve(&mut values, self.len(), DOING)?;
-        values.extend((0..self.len() as u32).map(|row| self.datum(row)));
+        let mut values = memory::collect((0..self.len() as u32).map(|row| self.datum(row)), DOING)?;
         // SAFETY: any type may be looked up; there are `count` values of it, and they are copied.
         unsafe {
             let array_type = pg_sys::get_array_type(type_oid);

@@ -83,7 +83,7 @@ impl CursorTables<'_> {
 
     /// Moves on to the next group that each table has. Returns the numbers of its first rows.
     fn next_of_tables(&mut self) -> Result<Option<[u32; 2]>> {
-        if self.grouped.is_empty() {
+        if self.grouped.0.is_empty() {
             self.begin_sites();
             self.grouped = GroupedTables::open(self.sources)?;
         }
@@ -116,7 +116,7 @@ impl Documents for CursorTables<'_> {
     fn fetch(&mut self, documents: &mut Vec<(u32, SourceDocument)>) -> CoreResult<usize> {
         let Self { ids, sites, across, sketches, side, .. } = self;
         let mut rows = ReadRows { side: *side, ids: &mut ids[*side as usize], sites, across, sketches };
-        let fetched = match (self.grouped.get_mut(*side), &mut self.stream) {
+        let fetched = match (self.grouped.0.get_mut(*side as usize), &mut self.stream) {
             (Some(table), _) => table.fetch(documents, &mut rows),
             (None, Some(stream)) => stream.fetch(documents, &mut rows, &mut |_, _| Ok(())),
             (None, None) => Ok(0),
@@ -131,7 +131,7 @@ impl Documents for CursorTables<'_> {
     }
 
     fn ended(&self) -> bool {
-        if let Some(table) = self.grouped.get(self.side) {
+        if let Some(table) = self.grouped.0.get(self.side as usize) {
             return table.ended();
         }
         self.stream.as_ref().is_none_or(|stream| stream.ended)
@@ -156,7 +156,7 @@ impl Documents for CursorTables<'_> {
     }
 
     fn rows(&self, side: Side) -> usize {
-        if let Some(table) = self.grouped.get(side) {
+        if let Some(table) = self.grouped.0.get(side as usize) {
             return table.rows();
         }
         self.ids[side as usize].len()

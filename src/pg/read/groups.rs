@@ -15,7 +15,7 @@ const DOING: &str = "reading groups of rows";
 
 /// The tables whose rows are read by groups: none, one or two.
 #[derive(Default)]
-pub(super) struct GroupedTables<'a>(Vec<GroupedTable<'a>>);
+pub(super) struct GroupedTables<'a>(pub(super) Vec<GroupedTable<'a>>);
 
 impl<'a> GroupedTables<'a> {
     /// Starts to read.
@@ -26,18 +26,6 @@ impl<'a> GroupedTables<'a> {
             all.0.push(GroupedTable::open(source, equality)?);
         }
         Ok(all)
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(super) fn get(&self, side: Side) -> Option<&GroupedTable<'a>> {
-        self.0.get(side as usize)
-    }
-
-    pub(super) fn get_mut(&mut self, side: Side) -> Option<&mut GroupedTable<'a>> {
-        self.0.get_mut(side as usize)
     }
 
     /// Moves on to the next group that each table has. Returns the numbers of its first rows.
@@ -166,9 +154,9 @@ impl<'a> GroupedTable<'a> {
         }
         let range = self.current().0;
         let count = self.documents.partition_point(|&(row, _)| row < range.end);
-        memory::reserve(documents, count, DOING)?;
         let given = documents.len();
-        documents.extend(self.documents.drain(..count).map(|(row, document)| (row - range.start, document)));
+        let next = self.documents.drain(..count).map(|(row, document)| (row - range.start, document));
+        memory::append(documents, next, DOING)?;
         Ok(documents[given..].iter().map(|(_, document)| document.bytes()).sum())
     }
 

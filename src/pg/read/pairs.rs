@@ -1,5 +1,6 @@
 //! Pairs from any query.
 
+use std::borrow::Cow;
 use std::ffi::CStr;
 
 use pgrx::{PgSqlErrorCode, pg_sys};
@@ -9,7 +10,7 @@ use crate::pg::query::cursor::OpenCursor;
 use crate::pg::query::ids::{self, OrderedIds, RowIds, becomes, is_cast_implicitly};
 use crate::pg::query::names::{is_path_bare, literal, qualified_type, type_name};
 use crate::pg::query::relation::Relation;
-use crate::pg::server::call::FunctionCall;
+use crate::pg::server::call::{FunctionCall, is_null};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::settings;
@@ -59,23 +60,15 @@ impl<'f> PairGraph<'f> {
         let AskedPairs { relations, hint, .. } = asked;
         let (given, shown) = match call.type_of(0) {
             pg_sys::REGCLASSOID => call.get(0).map(Relation::open).transpose()?.map(|relation| {
-                (
-                    format!("SELECT * FROM {}", relation.qualified),
-                    format!("{}::regclass", literal(&relation.shown)),
-                )
+                let query = Cow::Owned(format!("SELECT * FROM {}", relation.qualified));
+                (query, format!("{}::regclass", literal(&relation.shown)))
             }),
-            _ => match call.text(0)? {
-                Some(query) => {
-                    let shown = shown(&query);
-                    Some((memory::owned(query, "reading a query")?, shown))
-                }
-                None => None,
-            },
+            _ => call.text(0)?.map(|query| {
+                let shown = shown(&query);
+                (query, shown)
+            }),
         }
-        .ok_or_else(|| {
-            let message = "pairs must not be NULL";
-            SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, message).hint(hint.to_owned())
-        })?;
+        .ok_or_else(|| is_null("pairs").hint(hint.to_owned()))?;
         let id_type = asked.id_type.unwrap_or(pg_sys::INT8OID);
         if !ids::has_order(id_type) {
             return Err(no_order(id_type));
@@ -142,7 +135,8 @@ impl<'f> PairGraph<'f> {
     }
 }
 
-fn no_order(id_type: pg_sys::Oid) -> SqlError {
+/// Returns the error for ids of a type whose values have no order.
+pub(crate) fn no_order(id_type: pg_sys::Oid) -> SqlError {
     let message = format!("type {} has no default ordering, so it cannot be an id", type_name(id_type));
     SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION, message)
         .hint("A cast to text gives every id an order: id::text, and NULL::text for the type.")

@@ -78,7 +78,15 @@ impl DocumentStream<'_> {
 
     /// Returns how many times the documents of the source are those of the `rows` that were read.
     pub(super) fn times_read(&self, rows: usize) -> f64 {
-        times_read(&self.cursor, self.source.oid, rows, self.stored)
+        let by_rows = self.cursor.expected_rows() / rows.max(1) as f64;
+        let mut tables = TableSizes { bytes: 0.0, are_analysed: true, are_here: true };
+        self.cursor.for_each_relation(|oid| tables.add(oid));
+        // A view may return more than its tables store.
+        let is_view = !matches!(kind(self.source.oid), b'r' | b'p' | b'm');
+        if !tables.are_here || is_view && tables.are_analysed {
+            return by_rows;
+        }
+        by_rows.min(tables.bytes / (self.stored + ROW * rows).max(1) as f64)
     }
 
     /// Reads a few more documents and the number of each document's row within this source, and
@@ -158,20 +166,6 @@ struct TableSizes {
     are_analysed: bool,
     /// Set if all of them are stored here.
     are_here: bool,
-}
-
-/// Returns how many times the data that a query returns is what was read: `rows`, with so many
-/// `bytes` as they are stored. `from` is the relation that the query names.
-fn times_read<const N: usize>(cursor: &OpenCursor<N>, from: pg_sys::Oid, rows: usize, bytes: usize) -> f64 {
-    let by_rows = cursor.expected_rows() / rows.max(1) as f64;
-    let mut tables = TableSizes { bytes: 0.0, are_analysed: true, are_here: true };
-    cursor.for_each_relation(|oid| tables.add(oid));
-    // A view may return more than its tables store.
-    let is_view = !matches!(kind(from), b'r' | b'p' | b'm');
-    if !tables.are_here || is_view && tables.are_analysed {
-        return by_rows;
-    }
-    by_rows.min(tables.bytes / (bytes + ROW * rows).max(1) as f64)
 }
 
 fn kind(relation: pg_sys::Oid) -> u8 {

@@ -172,21 +172,6 @@ impl Arguments<'_> {
         self.has_sites
     }
 
-    /// Returns the requested tokenizer.
-    pub(crate) fn tokenizer_name(&self) -> Option<&str> {
-        self.tokenizer.as_deref()
-    }
-
-    /// Returns the requested number of tokens in a shingle.
-    pub(crate) fn asked_shingle(&self) -> Option<i32> {
-        self.shingle
-    }
-
-    /// Returns the requested setting for repeated tokens.
-    pub(crate) fn asked_multiset(&self) -> Option<bool> {
-        self.multiset
-    }
-
     /// Sets how documents are cut into tokens, unless the call says so itself.
     pub(crate) fn cut_by_default(&mut self, tokenizer: Option<&'static str>, shingle: i32) {
         if self.tokenizer.is_none() && self.made.is_none() {

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use pgrx::pg_sys;
+use pgrx::{PgSqlErrorCode, pg_sys};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -59,26 +59,35 @@ struct PassageCall {
 pub(crate) enum Described {
     /// Pairs, by a method.
     Pairs(Box<dyn Method>),
-    /// Passages; None if they depend on all documents together.
-    Passages(Option<SharedPassages>),
+    /// Passages.
+    Passages(SharedPassages),
 }
 
+/// An example call, for hints.
+pub(crate) const EXAMPLE: &str =
+    "CALL near_duplicates_into('docs', 0.8, 'docs_pairs', method => 'edit', parts => 16);";
+
 impl Described {
-    /// Returns the description of what is carried, or None if it is not made in parts.
-    pub(crate) fn carrier(&self) -> Option<&dyn Carrier> {
+    /// Returns the description of what is carried. Fails if it is not made in parts.
+    pub(crate) fn carrier(&self) -> Result<&dyn Carrier> {
         match self {
-            Self::Pairs(method) => method.carrier(),
-            Self::Passages(passages) => passages.as_ref().map(|passages| passages as &dyn Carrier),
+            Self::Pairs(method) => method.carrier().ok_or_else(is_whole),
+            Self::Passages(passages) => Ok(passages),
         }
     }
 
     /// Returns the search for passages.
-    pub(crate) fn passages(&self) -> Option<&SharedPassages> {
+    pub(crate) fn passages(&self) -> Result<&SharedPassages> {
         match self {
-            Self::Pairs(_) => None,
-            Self::Passages(passages) => passages.as_ref(),
+            Self::Pairs(_) => Err(is_whole()),
+            Self::Passages(passages) => Ok(passages),
         }
     }
+}
+
+fn is_whole() -> SqlError {
+    let message = "the method is not made in parts with these arguments";
+    SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message).hint(EXAMPLE)
 }
 
 impl MethodCall {
@@ -120,7 +129,7 @@ impl MethodCall {
             let given = KeptArguments { threshold, options, shingle, min_sentences, extend, texts, ..others };
             let given = PARTIAL_DUPLICATES.with(&given, pg_sys::InvalidOid);
             let PassageArguments { parameters, .. } = passages::wanted(given, &mut example)?;
-            return Ok(Described::Passages(SharedPassages::new(parameters)));
+            return SharedPassages::new(parameters).map(Described::Passages).ok_or_else(is_whole);
         }
         let Some((name, parse)) = methods::find(&self.method) else {
             return Err(SqlError::parameter(format!("unknown method \"{}\"", self.method))

@@ -10,7 +10,7 @@ use super::example::{Example, did_you_mean, literal, such_as};
 use super::form::{Argument, KeptArguments, NEAR_DUPLICATES, Named};
 use super::limits::{RowLimits, alike_groups};
 use super::methods::{self, stored};
-use super::options::at_least_one;
+use super::options::given_count;
 use super::tables::{Tables, Treatment, column, columns_of};
 use super::tokenizer::HTML;
 use crate::pg::query::column::UserColumn;
@@ -111,8 +111,7 @@ impl Request {
                 .hint(such_as(&without_sites.with("method", literal(name)))));
         }
         let Arguments { example, tsearch, pages, max_pairs, normalize, .. } = arguments;
-        let most = given.get(Argument::MaxPairs).map(|most| at_least_one("max_pairs", most, 1000, &example));
-        let max_pairs = most.transpose()?.or(max_pairs);
+        let max_pairs = given_count(given, Argument::MaxPairs, 1000, &example)?.or(max_pairs);
         if normalize.is_some() {
             let are_pages = pages.is_some() || given.text(Argument::Tokenizer)?.as_deref() == Some(HTML);
             refuse_normalization(&columns, are_pages).map_err(|error| error.hint(such_as(&example)))?;

@@ -78,7 +78,7 @@ impl NearestRequest {
         let spec = arguments.feature_spec(1)?;
         let normalize = normalization(given, &arguments)?;
         if normalize.is_some() {
-            let is_html = arguments.tokenizer_name() == Some(HTML);
+            let is_html = arguments.tokenizer.as_deref() == Some(HTML);
             refuse_normalization(&columns, is_html)
                 .map_err(|error| error.hint(such_as(&arguments.example)))?;
         }

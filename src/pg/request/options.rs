@@ -236,8 +236,18 @@ pub(super) fn at_least_one(
     })
 }
 
+/// Reads an argument that is a number of at least 1, if it is given. `usual` is a number that
+/// works.
+pub(super) fn given_count(
+    given: Named<'_>,
+    argument: Argument,
+    usual: i64,
+    example: &Example,
+) -> Result<Option<u64>> {
+    given.get(argument).map(|asked| at_least_one(argument.name(), asked, usual, example)).transpose()
+}
+
 /// Returns about how many documents the sample of a call is to have, if the caller says so.
 pub(crate) fn sample_size(given: Named<'_>, example: &Example) -> Result<Option<u64>> {
-    let name = Argument::Sample.name();
-    given.get(Argument::Sample).map(|asked| at_least_one(name, asked, 25_000, example)).transpose()
+    given_count(given, Argument::Sample, 25_000, example)
 }

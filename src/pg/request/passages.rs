@@ -12,7 +12,7 @@ use super::form::{
 };
 use super::join::{of_words, refuse_made};
 use super::limits::{RowLimits, alike_groups};
-use super::options::{self, at_least_one};
+use super::options::{self, at_least_one, given_count};
 use super::tables::{Tables, Treatment};
 use super::tokenizer::{HTML, HtmlPages};
 use crate::pg::read::source::DocumentSource;
@@ -63,9 +63,7 @@ impl PassageRequest {
             of_words(&example, tokenizer.as_deref()).for_function(whole.name, example.id_type.clone());
         refuse_made(&columns, "sentences")?;
         let PassageArguments { parameters, pages } = wanted(given, &mut example)?;
-        let most =
-            given.get(Argument::MaxPassages).map(|most| at_least_one("max_passages", most, 1000, &example));
-        let max_passages = most.transpose()?;
+        let max_passages = given_count(given, Argument::MaxPassages, 1000, &example)?;
         let reading = Treatment { pages: pages.as_ref(), ..Treatment::default() };
         let (left, right) = tables.sources(columns, reading, |table, n| limits.columns(table, n))?;
         alike_groups(&left, right.as_ref())?;

@@ -11,6 +11,7 @@ use crate::pg::query::column::UserColumn;
 use crate::pg::query::ids::{self, becomes};
 use crate::pg::query::names::type_name;
 use crate::pg::query::relation::Relation;
+use crate::pg::read::pairs::no_order;
 use crate::pg::read::source::{ColumnRequest, DocumentSource, RowColumns};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::notices::notice;
@@ -200,9 +201,7 @@ impl<'a> Tables<'a> {
             ));
         }
         if !ids::has_order(wanted) {
-            let message =
-                format!("type {} has no default ordering, so it cannot be an id", type_name(wanted));
-            return Err(with_hint(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION, message)));
+            return Err(with_hint(no_order(wanted)));
         }
         let (name, argument) = name_and_argument(text);
         let text = relation.text_column(name, argument, id).map_err(with_hint)?;

@@ -5,39 +5,17 @@ use pgrx::{PgMemoryContexts, PgSqlErrorCode};
 
 use super::call::FunctionCall;
 use super::error::{Result, SqlError};
-use super::guard::guard;
-use super::temp_file::drop_abandoned;
+use super::temp_file::{Held, end_held};
 
 /// The state of an aggregate in a memory context of the server.
 struct AggregateState<S> {
-    now: Now<S>,
+    /// What the rows have made so far.
+    rows: Held<S>,
+    /// The result, which takes the place of what it is made of: a rescan of groups that the server
+    /// has kept asks for it again. `Some(None)` is NULL.
+    result: Option<Option<Datum>>,
     /// The context, which lives as long as the state.
     context: pg_sys::MemoryContext,
-}
-
-enum Now<S> {
-    Rows(S),
-    /// The result, which takes the place of what it is made of: a rescan of groups that the server
-    /// has kept asks for it again. `None` is NULL.
-    Result(Option<Datum>),
-    Ended,
-}
-
-impl<S> AggregateState<S> {
-    /// Takes the state out.
-    fn take(&mut self) -> Option<S> {
-        match std::mem::replace(&mut self.now, Now::Ended) {
-            Now::Rows(state) => Some(state),
-            Now::Result(_) | Now::Ended => None,
-        }
-    }
-}
-
-impl<S> Drop for AggregateState<S> {
-    /// If the state is still there when its memory context is freed, the query ended with an error.
-    fn drop(&mut self) {
-        drop_abandoned(self.take());
-    }
 }
 
 /// Returns the state in argument 0 of a transition function. If there is no state yet, makes it in
@@ -63,17 +41,15 @@ pub(crate) fn state<S: 'static>(
             None => {
                 let mut memory = PgMemoryContexts::For(context);
                 let made = memory.switch_to(|_| make())?;
-                let held = memory.leak_and_drop_on_delete(AggregateState { now: Now::Rows(made), context });
-                let datum = Datum::from(held);
-                pg_sys::AggRegisterCallback(call.info, Some(end::<S>), datum);
-                datum
+                let state = AggregateState { rows: Held::new(made), result: None, context };
+                let held = memory.leak_and_drop_on_delete(state);
+                let rows = Datum::from(&raw mut (*held).rows);
+                pg_sys::AggRegisterCallback(call.info, Some(end_held::<S>), rows);
+                Datum::from(held)
             }
         };
         let held: *mut AggregateState<S> = datum.cast_mut_ptr();
-        match &mut (*held).now {
-            Now::Rows(state) => Ok((datum, state)),
-            Now::Result(_) | Now::Ended => Err(ended()),
-        }
+        (*held).rows.get().map(|state| (datum, state)).ok_or_else(ended)
     }
 }
 
@@ -90,12 +66,12 @@ pub(crate) fn result<S: 'static>(
     // SAFETY: only the server passes internal values, here the value that `state` returned. While
     // the result is made, the server calls no function of the aggregate.
     let result = unsafe {
-        if let Now::Result(result) = (*held).now {
+        if let Some(result) = (*held).result {
             result
         } else {
-            let state = (*held).take().ok_or_else(ended)?;
+            let state = (*held).rows.take().ok_or_else(ended)?;
             let result = PgMemoryContexts::For((*held).context).switch_to(|_| make(Some(state)))?;
-            (*held).now = Now::Result(result);
+            (*held).result = Some(result);
             result
         }
     };
@@ -104,17 +80,4 @@ pub(crate) fn result<S: 'static>(
 
 fn ended() -> SqlError {
     SqlError::new(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, "the aggregate has ended")
-}
-
-/// Called when the aggregate or the query ends without an error.
-unsafe extern "C-unwind" fn end<S>(argument: Datum) {
-    // SAFETY: the outermost frame; registered with the held state, and called before the memory
-    // context is freed.
-    unsafe {
-        guard(|| {
-            let held: *mut AggregateState<S> = argument.cast_mut_ptr();
-            drop((*held).take());
-            Ok(())
-        });
-    }
 }

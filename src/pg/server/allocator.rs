@@ -212,50 +212,44 @@ impl Reserve {
         }
         got
     }
-}
 
-/// Counts a block that has changed its size, unless the request was refused.
-#[inline]
-fn counted(block: *mut u8, from: usize, to: usize) -> *mut u8 {
-    if !block.is_null() {
-        allowance::count(from, to);
+    /// Serves a request for a block that has `from` bytes, to have `to` bytes. The block is counted
+    /// unless the request is refused.
+    #[inline]
+    fn serve(&self, from: usize, to: usize, try_once: impl Fn() -> *mut u8) -> *mut u8 {
+        // There is always room for a block that becomes smaller.
+        if to > from {
+            self.look_at(to);
+        }
+        let mut got = try_once();
+        if got.is_null() {
+            got = self.again(try_once);
+        }
+        if !got.is_null() {
+            allowance::count(from, to);
+        }
+        got
     }
-    block
 }
 
 // SAFETY: every request goes to the system's allocator unchanged, also when a refused one is
 // repeated.
 unsafe impl GlobalAlloc for Reserve {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        self.look_at(layout.size());
         // SAFETY: by the caller's promise.
-        let got = unsafe { System.alloc(layout) };
-        // SAFETY: the same.
-        let again = || unsafe { System.alloc(layout) };
-        counted(if got.is_null() { self.again(again) } else { got }, 0, layout.size())
+        self.serve(0, layout.size(), || unsafe { System.alloc(layout) })
     }
 
     // SAFETY: as `alloc`.
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        self.look_at(layout.size());
         // SAFETY: by the caller's promise.
-        let got = unsafe { System.alloc_zeroed(layout) };
-        // SAFETY: the same.
-        let again = || unsafe { System.alloc_zeroed(layout) };
-        counted(if got.is_null() { self.again(again) } else { got }, 0, layout.size())
+        self.serve(0, layout.size(), || unsafe { System.alloc_zeroed(layout) })
     }
 
     // SAFETY: as `alloc`; of the old block, the system knows the layout by the caller's promise.
     unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // There is always room for a block that becomes smaller.
-        if size > layout.size() {
-            self.look_at(size);
-        }
-        // SAFETY: by the caller's promise.
-        let got = unsafe { System.realloc(old, layout, size) };
-        // SAFETY: the same; a refused realloc leaves the old block as it was.
-        let again = || unsafe { System.realloc(old, layout, size) };
-        counted(if got.is_null() { self.again(again) } else { got }, layout.size(), size)
+        // SAFETY: by the caller's promise; a refused realloc leaves the old block as it was.
+        self.serve(layout.size(), size, || unsafe { System.realloc(old, layout, size) })
     }
 
     // SAFETY: the block is the system's, since every block is, and its layout the caller's promise.

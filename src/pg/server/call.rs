@@ -1,13 +1,14 @@
 //! Arguments and results of functions that SQL calls, and the C entry points of these functions.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::ffi::CStr;
 
 use pgrx::fcinfo::{pg_getarg, pg_getarg_datum};
 use pgrx::{FromDatum, IntoDatum, PgSqlErrorCode, pg_sys};
 
 use super::error::{Result, SqlError, catch};
+use super::executor::OnDrop;
 use super::{encoding, settings};
 use neardup_core::allowance::Allowance;
 use neardup_core::memory;
@@ -59,7 +60,7 @@ pub(crate) enum Within {
 
 thread_local! {
     /// The allowance of the call that runs.
-    static ALLOWANCE: RefCell<Option<Allowance>> = const { RefCell::new(None) };
+    static ALLOWANCE: Cell<Option<Allowance>> = const { Cell::new(None) };
 }
 
 /// A call of a function by the server.
@@ -82,13 +83,6 @@ impl FunctionCall {
         within: Within,
         body: fn(Self) -> Result<pg_sys::Datum>,
     ) -> Result<pg_sys::Datum> {
-        /// Puts back the allowance of the call that made this one, also after an error.
-        struct Outer(Option<Allowance>);
-        impl Drop for Outer {
-            fn drop(&mut self) {
-                ALLOWANCE.set(self.0.take());
-            }
-        }
         let bytes = match within {
             // The allowance is that of the rows, which hold it.
             _ if self.is_for_next_row() => None,
@@ -96,7 +90,9 @@ impl FunctionCall {
             Within::ItsCalls => Some(0),
             Within::Arguments | Within::Maintenance => None,
         };
-        let _outer = Outer(ALLOWANCE.replace(bytes.map(Allowance::new)));
+        // That of the call that made this one.
+        let outer = Cell::new(ALLOWANCE.replace(bytes.map(Allowance::new)));
+        let _restored = OnDrop(|| ALLOWANCE.set(outer.take()));
         body(self)
     }
 

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use pgrx::{PgSqlErrorCode, pg_sys};
 
 use super::error::{Result, SqlError};
+use super::executor::OnDrop;
 
 unsafe extern "C-unwind" {
     fn RegisterTimeout(id: c_int, handler: unsafe extern "C-unwind" fn()) -> c_int;
@@ -32,33 +33,24 @@ static FIRED: AtomicBool = AtomicBool::new(false);
 /// the options of a server say it.
 const CONNECT: &str = "PGCONNECT_TIMEOUT";
 
-/// A limit for all statements until it is dropped.
-#[derive(Debug)]
-pub(crate) struct Limit {
-    set: bool,
-}
-
-/// Limits all statements to these milliseconds, if there are any.
-pub(crate) fn limit(milliseconds: i32) -> Limit {
+/// Limits all statements to these milliseconds, if there are any, until the result is dropped.
+pub(crate) fn limit(milliseconds: i32) -> OnDrop<impl Fn()> {
     LIMIT.set(milliseconds);
     FIRED.store(false, Ordering::Relaxed);
     let set = milliseconds > 0 && std::env::var_os(CONNECT).is_none();
-    if set {
-        // The least that libpq takes is two seconds.
-        let seconds = (milliseconds / 1000).max(2);
-        // SAFETY: no other thread of this process runs, because joins have ended their threads.
-        unsafe { std::env::set_var(CONNECT, seconds.to_string()) };
-    }
-    Limit { set }
-}
-
-impl Drop for Limit {
-    fn drop(&mut self) {
-        LIMIT.set(0);
-        if self.set {
-            // SAFETY: as above.
-            unsafe { std::env::remove_var(CONNECT) };
+    // SAFETY: no other thread of this process runs, because joins have ended their threads.
+    unsafe {
+        if set {
+            // The least that libpq takes is two seconds.
+            let seconds = (milliseconds / 1000).max(2);
+            std::env::set_var(CONNECT, seconds.to_string());
         }
+        OnDrop(move || {
+            LIMIT.set(0);
+            if set {
+                std::env::remove_var(CONNECT);
+            }
+        })
     }
 }
 

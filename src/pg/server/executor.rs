@@ -93,7 +93,7 @@ impl Executor for BackendExecutor {
 
 /// Returns the executor for work on texts with `bytes` bytes, or for other work that takes as long.
 /// The work runs in a worker thread if it may take so long that it should be interruptible.
-pub(crate) fn executor_for(bytes: usize) -> &'static dyn Executor {
+fn executor_for(bytes: usize) -> &'static dyn Executor {
     const LONG: usize = 1 << 18;
     static HERE: PlainThreads = PlainThreads(1);
     static BESIDE: BackendExecutor = BackendExecutor::single();
@@ -136,7 +136,7 @@ fn run_until_interrupt(threads: usize, work: &Task<'_>, beside: &mut dyn FnMut()
     std::thread::scope(|scope| {
         let mut executor = Vec::new();
         let mut failed = None;
-        let signals = SignalsBlocked::new();
+        let signals = block_signals();
         for n in 0..threads {
             if !gate.is_open() && !allocator::has_room() {
                 failed = Some(Error::OutOfMemory { doing: "starting threads" });
@@ -195,7 +195,7 @@ fn run_until_interrupt(threads: usize, work: &Task<'_>, beside: &mut dyn FnMut()
 fn lead(running: &AtomicUsize, stop: &Stop, beside: &mut dyn FnMut()) {
     const LOOK_EVERY: Duration = Duration::from_millis(5);
     loop {
-        let held = InterruptsHeld::new();
+        let held = hold_interrupts();
         // If it fails, the scope waits for the workers before the error leaves it.
         let failing = OnDrop(|| stop.request());
         beside();
@@ -270,31 +270,21 @@ pub(crate) fn interrupt_pending() -> bool {
     unsafe { std::ptr::read_volatile(&raw const pg_sys::InterruptPending) != 0 }
 }
 
-/// Holds back interrupts until it is dropped. This includes interrupts for which the server's own
-/// code checks: while workers run, the backend must not end.
-pub(super) struct InterruptsHeld(u32);
-
-impl InterruptsHeld {
-    pub(super) fn new() -> Self {
-        // SAFETY: a counter of this thread, used like HOLD_INTERRUPTS() of miscadmin.h.
-        unsafe {
-            let before = pg_sys::InterruptHoldoffCount;
-            pg_sys::InterruptHoldoffCount = before + 1;
-            Self(before)
-        }
+/// Holds back interrupts until the result is dropped. This includes interrupts for which the
+/// server's own code checks: while workers run, the backend must not end.
+pub(super) fn hold_interrupts() -> OnDrop<impl Fn()> {
+    // SAFETY: a counter of this thread, used like HOLD_INTERRUPTS() of miscadmin.h. An error that
+    // was caught meanwhile has set the counter to 0, so the old value is restored instead of
+    // counting down.
+    unsafe {
+        let before = pg_sys::InterruptHoldoffCount;
+        pg_sys::InterruptHoldoffCount = before + 1;
+        OnDrop(move || pg_sys::InterruptHoldoffCount = before)
     }
 }
 
-impl Drop for InterruptsHeld {
-    fn drop(&mut self) {
-        // An error that was caught meanwhile has set the counter to 0, so the old value is restored
-        // instead of counting down. SAFETY: as in `new`.
-        unsafe { pg_sys::InterruptHoldoffCount = self.0 };
-    }
-}
-
-/// Calls a function when it goes out of scope.
-struct OnDrop<F: Fn()>(F);
+/// Calls a function when it goes out of scope, also after an error.
+pub(crate) struct OnDrop<F: Fn()>(pub F);
 
 impl<F: Fn()> Drop for OnDrop<F> {
     fn drop(&mut self) {
@@ -302,27 +292,17 @@ impl<F: Fn()> Drop for OnDrop<F> {
     }
 }
 
-/// Blocks all signals in this thread, so that threads it starts inherit the mask. When this value
+/// Blocks all signals in this thread, so that threads it starts inherit the mask. When the result
 /// is dropped, the previous mask is restored.
-struct SignalsBlocked(libc::sigset_t);
-
-impl SignalsBlocked {
-    fn new() -> Self {
-        // SAFETY: both sets are valid memory for the calls, which only write to them and to the
-        // mask of this thread.
-        unsafe {
-            let mut all = std::mem::zeroed();
-            let mut before = std::mem::zeroed();
-            libc::sigfillset(&raw mut all);
-            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
-            Self(before)
-        }
-    }
-}
-
-impl Drop for SignalsBlocked {
-    fn drop(&mut self) {
-        // SAFETY: the mask that was in force before.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, std::ptr::null_mut()) };
+fn block_signals() -> OnDrop<impl Fn()> {
+    // SAFETY: the sets are valid memory for the calls, which only write to them and to the mask of
+    // this thread.
+    unsafe {
+        let (mut all, mut before) = (std::mem::zeroed(), std::mem::zeroed());
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
+        OnDrop(move || {
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
+        })
     }
 }

@@ -9,7 +9,7 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
-use super::executor::InterruptsHeld;
+use super::executor::hold_interrupts;
 
 /// Tells the caller something.
 pub(crate) fn notice(message: impl Into<String>) {
@@ -38,7 +38,7 @@ fn made(message: impl Into<String>) -> ErrorReport {
 }
 
 fn send(level: PgLogLevel, report: ErrorReport) {
-    let _held = InterruptsHeld::new();
+    let _held = hold_interrupts();
     report.report(level);
 }
 

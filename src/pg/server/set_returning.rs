@@ -11,8 +11,7 @@ use pgrx::{PgMemoryContexts, PgSqlErrorCode, check_for_interrupts};
 
 use super::call::{FunctionCall, declared_otherwise};
 use super::error::{Result, SqlError};
-use super::guard::guard;
-use super::temp_file::Held;
+use super::temp_file::{Held, end_held};
 use crate::pg::compat::attributes;
 use neardup_core::allowance::Allowance;
 
@@ -154,31 +153,20 @@ pub(crate) struct RowStore {
 impl RowStore {
     /// Makes the store of a call that wants all rows at once.
     pub(crate) fn new(call: FunctionCall) -> Self {
-        // SAFETY: `info` is a call that accepts a materialised set; the server makes the store, and
-        // the descriptor of the columns that our SQL declares.
-        unsafe {
-            pg_sys::InitMaterializedSRF(call.info, 0);
-            Self::made(call)
-        }
+        // SAFETY: the server makes the descriptor of the columns that our SQL declares.
+        unsafe { Self::with_columns(call, 0) }
     }
 
-    /// Makes the store of a call in a query that declares the columns of the result itself.
+    /// Makes the store of a call that wants all rows at once, with the columns that the flags
+    /// `MAT_SRF_*` of the server say.
     ///
     /// # Safety
-    /// The query declares these columns.
-    pub(crate) unsafe fn of_expected(call: FunctionCall) -> Self {
-        // SAFETY: the caller's promise; the server copies the descriptor, and makes the store.
+    /// The rows to come have these columns.
+    pub(crate) unsafe fn with_columns(call: FunctionCall, flags: u32) -> Self {
+        // SAFETY: `info` is a call that accepts a materialised set; the server makes the store, and
+        // the descriptor or a copy of it.
         unsafe {
-            pg_sys::InitMaterializedSRF(call.info, pg_sys::MAT_SRF_USE_EXPECTED_DESC);
-            Self::made(call)
-        }
-    }
-
-    /// # Safety
-    /// The server has made the store of the call.
-    unsafe fn made(call: FunctionCall) -> Self {
-        // SAFETY: the caller's promise.
-        unsafe {
+            pg_sys::InitMaterializedSRF(call.info, flags);
             let result: *mut pg_sys::ReturnSetInfo = (*call.info).resultinfo.cast();
             Self { store: (*result).setResult, descriptor: (*result).setDesc, given: 0 }
         }
@@ -243,7 +231,7 @@ fn one<R: RowSource<N> + 'static, const N: usize>(
             (*context).user_fctx = held.cast();
             (*context).tuple_desc = descriptor;
             let argument = Datum::from(held);
-            pg_sys::RegisterExprContextCallback((*result).econtext, Some(end_of_query::<R>), argument);
+            pg_sys::RegisterExprContextCallback((*result).econtext, Some(end_held::<Searching<R>>), argument);
         }
         let context = pg_sys::per_MultiFuncCall(call.info);
         let held: *mut Held<Searching<R>> = (*context).user_fctx.cast();
@@ -262,25 +250,16 @@ fn one<R: RowSource<N> + 'static, const N: usize>(
             }
             None => {
                 let argument = Datum::from(held);
-                pg_sys::UnregisterExprContextCallback((*result).econtext, Some(end_of_query::<R>), argument);
+                pg_sys::UnregisterExprContextCallback(
+                    (*result).econtext,
+                    Some(end_held::<Searching<R>>),
+                    argument,
+                );
                 drop((*held).take());
                 pg_sys::end_MultiFuncCall(call.info, context);
                 (*result).isDone = pg_sys::ExprDoneCond::ExprEndResult;
                 Ok(call.give::<i32>(None))
             }
         }
-    }
-}
-
-/// Called when the query ends without an error, perhaps before the last row.
-unsafe extern "C-unwind" fn end_of_query<R>(argument: Datum) {
-    // SAFETY: the outermost frame; registered with the held source, and called before the memory
-    // context is freed.
-    unsafe {
-        guard(|| {
-            let held: *mut Held<Searching<R>> = argument.cast_mut_ptr();
-            drop((*held).take());
-            Ok(())
-        });
     }
 }

@@ -6,6 +6,7 @@ use std::cell::Cell;
 use pgrx::pg_sys;
 
 use super::contexts::in_context;
+use super::guard::guard;
 use neardup_core::error::{Error, Result};
 use neardup_core::storage::files::{TempFile, TempFiles};
 
@@ -26,14 +27,6 @@ pub(crate) fn watch_space() -> u64 {
 /// Returns the greatest number of bytes that were in files at a time since [`watch_space`].
 pub(crate) fn most_space() -> u64 {
     SPACE.get()[1]
-}
-
-/// Drops a value after an error, when the server itself closes the temporary files that the value
-/// may hold.
-pub(crate) fn drop_abandoned<T>(value: T) {
-    ABANDONED.set(true);
-    drop(value);
-    ABANDONED.set(false);
 }
 
 /// A maker of temporary files whose buffers live in one memory context.
@@ -155,8 +148,27 @@ impl<T> Held<T> {
 }
 
 impl<T> Drop for Held<T> {
-    /// If the value is still there when its memory context is freed, the query ended with an error.
+    /// If the value is still there when its memory context is freed, the query ended with an error,
+    /// and the server itself closes the temporary files that the value may hold.
     fn drop(&mut self) {
-        drop_abandoned(self.0.take());
+        ABANDONED.set(true);
+        drop(self.0.take());
+        ABANDONED.set(false);
+    }
+}
+
+/// Drops a held value. The server calls it when the query, or its part that needs the value, ends
+/// without an error.
+///
+/// # Safety
+/// The argument is a `Held<T>`, whose memory context has not been freed.
+pub(super) unsafe extern "C-unwind" fn end_held<T>(argument: pg_sys::Datum) {
+    // SAFETY: the outermost frame; the caller's promise.
+    unsafe {
+        guard(|| {
+            let held: *mut Held<T> = argument.cast_mut_ptr();
+            drop((*held).take());
+            Ok(())
+        });
     }
 }

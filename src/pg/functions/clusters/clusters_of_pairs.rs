@@ -3,7 +3,7 @@
 
 use pgrx::pg_sys::Datum;
 
-use super::near_duplicate_clusters::{MemberRows, how, warn_of_chains};
+use super::near_duplicate_clusters::{how, member_rows};
 use crate::pg::query::names::type_name;
 use crate::pg::read::pairs::{AskedPairs, PairGraph};
 use crate::pg::request::ClusteringArguments;
@@ -78,18 +78,14 @@ fn list(call: FunctionCall) -> Result<Datum> {
         let mut pairs = read(call, given, &example, &files)?;
         let mut levels = Vec::new();
         if thresholds.is_empty() {
-            let clusters = pairs.clusters(how.clustering, how.largest)?;
-            if how.clustering == Clustering::Connected {
-                warn_of_chains(&clusters);
-            }
-            levels.push((None, clusters));
+            levels.push((None, how.clusters(&mut pairs)?));
         }
         for threshold in thresholds {
             let mut graph = pairs.at(threshold, &files)?;
             let clusters = Clusters::new(&mut graph, how.clustering, how.largest, &pairs.executor)?;
             levels.push((Some(threshold), clusters));
         }
-        Ok(MemberRows::<6>::at_levels(pairs.vertices, levels))
+        Ok(member_rows::<6>(pairs.vertices, levels))
     })
 }
 

@@ -18,7 +18,7 @@ use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::notices::warning_with;
-use crate::pg::server::set_returning::{self, Row, RowSource, float};
+use crate::pg::server::set_returning::{self, RowSource, Rows, float};
 use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::clusters::edges::{Edge, Edges};
@@ -42,7 +42,7 @@ fn answer(call: FunctionCall) -> Result<Datum> {
         let how = how(given, &request.example)?;
         if let Some(grouping) = how.grouping(&request) {
             let (vertices, clusters) = grouped_rows(&request, grouping)?;
-            return Ok(MemberRows::<5>::new(vertices, clusters));
+            return Ok(member_rows::<5>(vertices, vec![(None, clusters)]));
         }
         let files = ServerFiles::in_current_context();
         let joining = Joining::new(&request)?;
@@ -52,12 +52,8 @@ fn answer(call: FunctionCall) -> Result<Datum> {
             true => joining.all(&files)?,
             false => joining.needed(&files, Purpose::Clusters(LARGEST_COUNTED), |vertex| vertex)?,
         };
-        let executor = joined.executor;
-        let clusters = Clusters::new(&mut joined.graph, how.clustering, how.largest, &executor)?;
-        if how.clustering == Clustering::Connected {
-            warn_of_chains(&clusters);
-        }
-        Ok(MemberRows::new(joined.vertices, clusters))
+        let clusters = how.clusters(&mut joined)?;
+        Ok(member_rows(joined.vertices, vec![(None, clusters)]))
     })
 }
 
@@ -74,6 +70,15 @@ impl ClusteringArguments {
         // That of a method is of all rows.
         let is_whole = self.clustering == Clustering::PerhapsSimilar && !request.left.is_limited();
         request.method.grouping().filter(|_| is_whole)
+    }
+
+    /// Makes the clusters of pairs, and warns the caller of chains.
+    pub(crate) fn clusters(&self, pairs: &mut PairGraph<'_>) -> Result<Clusters> {
+        let clusters = pairs.clusters(self.clustering, self.largest)?;
+        if self.clustering == Clustering::Connected {
+            warn_of_chains(&clusters);
+        }
+        Ok(clusters)
     }
 }
 
@@ -95,7 +100,7 @@ pub(crate) fn grouped_rows(request: &Request, grouping: &dyn Grouping) -> Result
     let began = Instant::now();
     let made = loop {
         if let Some(most) = request.max_pairs.filter(|&most| sets.pairs() > most) {
-            break Err(too_many_pairs(request, most));
+            break Err(too_many_pairs(request.name, &request.example, most));
         }
         match sets.advance(&executor) {
             Err(error) => break Err(error.into()),
@@ -174,59 +179,39 @@ impl Joining {
     }
 }
 
-/// The members of clusters as rows, of which `N` columns are wanted: cluster, id, whether the
-/// member is the representative, cluster size, similarity to the representative, threshold.
-pub(crate) struct MemberRows<const N: usize> {
+/// Returns the members of the clusters at each threshold as rows, of which `N` columns are wanted:
+/// cluster, id, whether the member is the representative, cluster size, similarity to the
+/// representative, threshold.
+pub(crate) fn member_rows<const N: usize>(
     vertices: OrderedIds,
-    /// The clusters at each threshold.
     levels: Vec<(Option<f64>, Clusters)>,
-    level: usize,
-    cluster: usize,
-    member: usize,
-}
-
-impl<const N: usize> MemberRows<N> {
-    /// Lists all members of all clusters.
-    pub(crate) fn new(vertices: OrderedIds, clusters: Clusters) -> Self {
-        Self::at_levels(vertices, vec![(None, clusters)])
-    }
-
-    /// Lists all members of all clusters at some thresholds.
-    pub(crate) fn at_levels(vertices: OrderedIds, levels: Vec<(Option<f64>, Clusters)>) -> Self {
-        Self { vertices, levels, level: 0, cluster: 0, member: 0 }
-    }
-}
-
-impl<const N: usize> RowSource<N> for MemberRows<N> {
-    fn columns(&self) -> [&'static str; N] {
-        let names = ["cluster_id", "id", "representative", "size", "similarity", "threshold"];
-        std::array::from_fn(|column| names[column])
-    }
-
-    fn next(&mut self) -> Result<Option<Row<N>>> {
+) -> impl RowSource<N> {
+    let names = ["cluster_id", "id", "representative", "size", "similarity", "threshold"];
+    let (mut level, mut number, mut member) = (0, 0, 0);
+    Rows::made_by(std::array::from_fn(|column| names[column]), move || {
         let (threshold, clusters) = loop {
-            let Some((threshold, clusters)) = self.levels.get(self.level) else { return Ok(None) };
-            if self.cluster < clusters.len() {
+            let Some((threshold, clusters)) = levels.get(level) else { return Ok(None) };
+            if number < clusters.len() {
                 break (threshold, clusters);
             }
-            (self.level, self.cluster) = (self.level + 1, 0);
+            (level, number) = (level + 1, 0);
         };
-        let cluster = clusters.get(self.cluster);
-        let (vertex, similarity) = (cluster.members[self.member], cluster.similarity[self.member]);
+        let cluster = clusters.get(number);
+        let (vertex, similarity) = (cluster.members[member], cluster.similarity[member]);
         let row = [
-            self.vertices.at(cluster.id),
-            self.vertices.at(vertex),
+            vertices.at(cluster.id),
+            vertices.at(vertex),
             Some(Datum::from(vertex == cluster.representative)),
             Some(Datum::from(cluster.members.len())),
             float(similarity).filter(|_| !similarity.is_nan()),
             threshold.and_then(float),
         ];
-        self.member += 1;
-        if self.member == cluster.members.len() {
-            (self.cluster, self.member) = (self.cluster + 1, 0);
+        member += 1;
+        if member == cluster.members.len() {
+            (number, member) = (number + 1, 0);
         }
         Ok(Some(std::array::from_fn(|column| row[column])))
-    }
+    })
 }
 
 /// How many clusters there are, how many of them are chains, and the size of the largest chain. A

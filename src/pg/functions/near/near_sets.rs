@@ -243,8 +243,11 @@ fn compared(
     };
     let Some(document) = document_at(call, value, kind)? else { return Ok(None) };
     with_kept(call, ball, judge, |kept| {
-        if !makes(kind, kept.origin()) {
-            return Err(unlike(kind, word(kept.origin())));
+        let of_ball = kind_of(kept.origin());
+        if of_ball != kind {
+            let ([others, ..], [_, value, ball]) = (words(of_ball), words(kind));
+            return Err(SqlError::parameter(format!("{value} cannot be in a ball of {others}"))
+                .hint(format!("Make the ball of a value of the same type: {ball}")));
         }
         let document = normalized_document(kept.normalization, document)?;
         Ok(Some((kept.similarity(&document, bounded)?, kept.least)))
@@ -312,34 +315,28 @@ unsafe fn kind_of_array(array: Datum) -> Result<ColumnContent> {
     }
 }
 
-/// Reports whether the tokens of documents of the kind `kind` have the origin `origin`.
-fn makes(kind: ColumnContent, origin: Origin) -> bool {
+/// Returns the kind of the documents whose tokens have this origin.
+fn kind_of(origin: Origin) -> ColumnContent {
     match origin {
-        Origin::Tokens => kind == ColumnContent::Tokens,
-        Origin::Numbers => kind == ColumnContent::Numbers,
-        Origin::Lexemes => kind == ColumnContent::Vector,
-        _ => kind == ColumnContent::Text,
+        Origin::Tokens => ColumnContent::Tokens,
+        Origin::Numbers => ColumnContent::Numbers,
+        Origin::Lexemes => ColumnContent::Vector,
+        _ => ColumnContent::Text,
     }
 }
 
-/// Names the type of the values from which a ball with tokens of this origin is made.
-fn word(origin: Origin) -> &'static str {
-    match origin {
-        Origin::Tokens => "arrays of texts",
-        Origin::Numbers => "arrays of integers",
-        Origin::Lexemes => "tsvectors",
-        _ => "texts",
+/// Names documents of a kind, one of them, and a ball around one.
+fn words(kind: ColumnContent) -> [&'static str; 3] {
+    match kind {
+        ColumnContent::Tokens => {
+            ["arrays of texts", "an array of texts", "near('{some,words}'::text[], 0.8)"]
+        }
+        ColumnContent::Numbers => {
+            ["arrays of integers", "an array of integers", "near(shingles('some text', 5), 0.8)"]
+        }
+        ColumnContent::Vector => {
+            ["tsvectors", "a tsvector", "near(to_tsvector('english', 'some text'), 0.8)"]
+        }
+        ColumnContent::Text | ColumnContent::Sketches(..) => ["texts", "a text", "near('some text', 0.8)"],
     }
-}
-
-/// Returns the error for a value whose kind differs from the kind of the ball's centre.
-fn unlike(kind: ColumnContent, ball: &str) -> SqlError {
-    let (value, hint) = match kind {
-        ColumnContent::Tokens => ("an array of texts", "near('{some,words}'::text[], 0.8)"),
-        ColumnContent::Numbers => ("an array of integers", "near(shingles('some text', 5), 0.8)"),
-        ColumnContent::Vector => ("a tsvector", "near(to_tsvector('english', 'some text'), 0.8)"),
-        ColumnContent::Text | ColumnContent::Sketches(..) => ("a text", "near('some text', 0.8)"),
-    };
-    SqlError::parameter(format!("{value} cannot be in a ball of {ball}"))
-        .hint(format!("Make the ball of a value of the same type: {hint}"))
 }

@@ -129,24 +129,20 @@ unsafe fn overlap_selectivity(
         };
         let two = pg_sys::list_truncate(pg_sys::list_copy(wanted.args), 2);
         wanted.selectivity = catch(|| {
-            server::restriction_selectivity(wanted.root, OVERLAP, two, wanted.inputcollid, wanted.varRelid)
+            restriction_selectivity(wanted.root, OVERLAP, two, wanted.inputcollid, wanted.varRelid)
         })?;
         Ok(request)
     }
 }
 
-/// The server's function, declared without the guard of pgrx, because it calls operators. Their
-/// errors are handled by [`catch`].
-mod server {
-    use pgrx::pg_sys::{List, Oid, PlannerInfo};
-
-    unsafe extern "C-unwind" {
-        pub(in crate::pg::functions) fn restriction_selectivity(
-            root: *mut PlannerInfo,
-            operator: Oid,
-            arguments: *mut List,
-            collation: Oid,
-            relation: i32,
-        ) -> f64;
-    }
+// The server's function, declared without the guard of pgrx, because it calls operators. Their
+// errors are handled by `catch`.
+unsafe extern "C-unwind" {
+    fn restriction_selectivity(
+        root: *mut pg_sys::PlannerInfo,
+        operator: pg_sys::Oid,
+        arguments: *mut pg_sys::List,
+        collation: pg_sys::Oid,
+        relation: i32,
+    ) -> f64;
 }

@@ -68,7 +68,7 @@ sql_functions! {
             short_query::tell(root, arguments);
             match ValueSample::new(root, operator, collation, arguments) {
                 Some(sample) => sample.of_pairs(),
-                None => catch(|| server::generic_restriction_selectivity(root, operator, collation, arguments, relation, USUAL))?,
+                None => catch(|| generic_restriction_selectivity(root, operator, collation, arguments, relation, USUAL))?,
             }
         };
         Ok(call.give(Some(share)))
@@ -158,21 +158,17 @@ unsafe fn inner_rows(root: *mut pg_sys::PlannerInfo, join: *mut pg_sys::SpecialJ
     }
 }
 
-/// The server's function, declared without the guard of pgrx, because it calls operators. Their
-/// errors are handled by [`catch`].
-mod server {
-    use pgrx::pg_sys::{List, Oid, PlannerInfo};
-
-    unsafe extern "C-unwind" {
-        pub(in crate::pg::functions) fn generic_restriction_selectivity(
-            root: *mut PlannerInfo,
-            operator: Oid,
-            collation: Oid,
-            arguments: *mut List,
-            relation: i32,
-            default: f64,
-        ) -> f64;
-    }
+// The server's function, declared without the guard of pgrx, because it calls operators. Their
+// errors are handled by `catch`.
+unsafe extern "C-unwind" {
+    fn generic_restriction_selectivity(
+        root: *mut pg_sys::PlannerInfo,
+        operator: pg_sys::Oid,
+        collation: pg_sys::Oid,
+        arguments: *mut pg_sys::List,
+        relation: i32,
+        default: f64,
+    ) -> f64;
 }
 
 fn minhash_in_ball(call: FunctionCall, value: usize, ball: usize) -> Result<Datum> {

@@ -75,7 +75,9 @@ impl RunningJoin {
         };
         match run.max_pairs {
             // The pairs of equal documents alone exceed the limit, so the join need not begin.
-            Some(most) if run.pairs.certain() > most => Err(too_many_pairs(request, most)),
+            Some(most) if run.pairs.certain() > most => {
+                Err(too_many_pairs(request.name, &request.example, most))
+            }
             _ => Ok(run),
         }
     }
@@ -141,10 +143,8 @@ impl RunningJoin {
             if let Some(pair) = take(&mut self.pairs) {
                 break Some(pair);
             }
-            let began = Instant::now();
-            let more = self.pairs.advance(&self.finished.executor)?;
+            let more = self.kept.timed(|| self.pairs.advance(&self.finished.executor))?;
             let account = &mut self.kept.account;
-            account.phases[2] += milliseconds(began);
             account.peak_memory = account.peak_memory.max(self.pairs.bytes() as u64);
             self.report();
             if !more {
@@ -157,7 +157,7 @@ impl RunningJoin {
             self.report();
         }
         if let Some(most) = self.max_pairs.filter(|&most| given > most) {
-            return Err(too_many(self.name, &self.example, most));
+            return Err(too_many_pairs(self.name, &self.example, most));
         }
         Ok(pair)
     }
@@ -230,12 +230,8 @@ pub(crate) fn eliminated(request: &Request) -> Result<Option<(OrderedIds, Leader
     Ok(Some((OrderedIds { ids: left, order }, leaders)))
 }
 
-/// Returns the error for a call that finds more pairs than its limit `most`.
-pub(crate) fn too_many_pairs(request: &Request, most: u64) -> SqlError {
-    too_many(request.name, &request.example, most)
-}
-
-fn too_many(name: &str, example: &Example, most: u64) -> SqlError {
+/// Returns the error for a call that finds more pairs than it may.
+pub(crate) fn too_many_pairs(name: &str, example: &Example, most: u64) -> SqlError {
     SqlError::new(
         PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
         format!("{name} has more than max_pairs = {most} pairs to give"),

@@ -59,20 +59,14 @@ unsafe fn rows(node: *const pg_sys::Node) -> Option<f64> {
             let tuples = tuples(pg_sys::Oid::from(relation.value() as u32))?;
             most = Some(most.map_or(tuples, |most| most.max(tuples)));
         }
-        let share = if name == "nearest" { number((*call).args, 1)? } else { share(&name) };
+        let share = match &*name {
+            // An integer is in the low half of the value.
+            "nearest" => {
+                f64::from(constant(pg_sys::list_nth((*call).args, 1).cast())?.value() as i32).max(1.0)
+            }
+            name => share(name),
+        };
         Some((most? * share).ceil().max(1.0))
-    }
-}
-
-/// Returns an argument that is a number, or `None` if it is not known when the query is planned.
-///
-/// # Safety
-/// The arguments of a call of a function whose argument `n` is an integer.
-unsafe fn number(arguments: *mut pg_sys::List, n: i32) -> Option<f64> {
-    // SAFETY: the caller's promise; an integer is in the low half of the value.
-    unsafe {
-        let number = constant(pg_sys::list_nth(arguments, n).cast())?;
-        Some(f64::from(number.value() as i32).max(1.0))
     }
 }
 

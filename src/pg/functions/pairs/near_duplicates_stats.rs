@@ -1,6 +1,7 @@
 //! The statistics of the last call: `near_duplicates_stats()`.
 
 use std::cell::RefCell;
+use std::time::Instant;
 
 use pgrx::pg_sys::{self, Datum};
 
@@ -11,7 +12,7 @@ use crate::pg::server::notices::{notice, notice_with};
 use crate::pg::server::own_schema::calls;
 use crate::pg::server::set_returning::{self, Rows};
 use neardup_core::joins::sketches::hamming::Hamming;
-use neardup_core::methods::account::Account;
+use neardup_core::methods::account::{Account, milliseconds};
 
 thread_local! {
     /// The account of the last call and the role that made the call.
@@ -67,6 +68,14 @@ impl StoredAccount {
     pub(crate) fn from_account(account: Account) -> Self {
         // SAFETY: reads a variable of the session.
         Self { account, role: unsafe { pg_sys::GetUserId() } }
+    }
+
+    /// Does a part of the join, whose time counts.
+    pub(crate) fn timed<T>(&mut self, work: impl FnOnce() -> T) -> T {
+        let began = Instant::now();
+        let made = work();
+        self.account.phases[2] += milliseconds(began);
+        made
     }
 }
 

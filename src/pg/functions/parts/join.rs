@@ -9,7 +9,7 @@ use std::rc::Rc;
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
-use super::{DOING, EXAMPLE, KnownMethod, document, method};
+use super::{DOING, Described, EXAMPLE, document, method};
 use crate::pg::server::call::{FunctionCall, is_null, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::BackendExecutor;
@@ -30,7 +30,7 @@ use neardup_core::parts::rows::Shared;
 
 /// The state of `neardup_part_join`.
 pub(super) struct PartJoinState {
-    method: Rc<KnownMethod>,
+    method: Rc<Described>,
     part: PartRowsState,
     /// Dropped last.
     _allowance: Allowance,
@@ -39,9 +39,8 @@ pub(super) struct PartJoinState {
 /// The rows of a part.
 enum PartRowsState {
     Keys(KeyPart<ServerFiles>),
-    /// Keys, with a filter by sets.
-    Filtered(Part<ServerFiles>),
-    Sets(Part<ServerFiles>),
+    /// Sets with tokens, or with keys that a filter by sets follows.
+    Sets(Box<Part<ServerFiles>>, fn(&[u8]) -> Shared<'_>),
 }
 
 sql_functions! {
@@ -50,21 +49,16 @@ sql_functions! {
         let (datum, state) = joined(call, 5)?;
         let id: i64 = call.need(1, "id")?;
         let prefix = call.bytes(4).ok_or_else(|| is_null("prefix"))?;
-        let (size, known) = size_or_known(call, 2)?;
+        // The size of a row that is known already is given as its complement, which is negative.
+        let size: i32 = call.need(2, "size")?;
+        let (known, size) = (size < 0, size.max(!size).cast_unsigned());
         let bitmap = match state.part {
             PartRowsState::Keys(_) => call.bytes(3).unwrap_or_default(),
-            PartRowsState::Filtered(_) | PartRowsState::Sets(_) => call.bytes(3).ok_or_else(|| is_null("bitmap"))?,
+            PartRowsState::Sets(..) => call.bytes(3).ok_or_else(|| is_null("bitmap"))?,
         };
         state.add(id.cast_unsigned(), size, known, bitmap, prefix)?;
         Ok(datum)
     };
-}
-
-/// Reads the size in argument `n` of a row that another query, with the last argument `internal`,
-/// gives for a part. The size of a known row is given as its complement, which is negative.
-pub(super) fn size_or_known(call: FunctionCall, n: usize) -> Result<(u32, bool)> {
-    let size: i32 = call.need(n, "size")?;
-    Ok(if size < 0 { ((!size).cast_unsigned(), true) } else { (size.cast_unsigned(), false) })
 }
 
 /// Returns the state of an aggregate that joins the rows of a part by the method in argument `n`.
@@ -75,13 +69,17 @@ pub(super) fn joined(call: FunctionCall, n: usize) -> Result<(Datum, &'static mu
         let (memory, files) = (settings::memory(), ServerFiles::in_current_context());
         let part = match carrier.meeting() {
             Meeting::Keys { filter: Some(predicate), .. } => {
-                PartRowsState::Filtered(Part::new(predicate, files, memory))
+                PartRowsState::Sets(Box::new(Part::new(predicate, files, memory)), |keys| Shared::Keys(keys))
             }
             Meeting::Rarest => PartRowsState::Keys(KeyPart::new(files, memory, None)),
             Meeting::Keys { most, filter: None } | Meeting::Terms { most } => {
                 PartRowsState::Keys(KeyPart::new(files, memory, most))
             }
-            Meeting::Sets(predicate) => PartRowsState::Sets(Part::new(predicate, files, memory)),
+            Meeting::Sets(predicate) => {
+                PartRowsState::Sets(Box::new(Part::new(predicate, files, memory)), |tokens| {
+                    Shared::Tokens(tokens)
+                })
+            }
         };
         Ok(PartJoinState { method: Rc::clone(&method), part, _allowance: Allowance::new(memory) })
     })?;
@@ -104,8 +102,7 @@ impl PartJoinState {
     ) -> neardup_core::error::Result<()> {
         match &mut self.part {
             PartRowsState::Keys(part) => part.add(id, prefix, known),
-            PartRowsState::Filtered(part) => part.add(id, size, bitmap, Shared::Keys(prefix), known),
-            PartRowsState::Sets(part) => part.add(id, size, bitmap, Shared::Tokens(prefix), known),
+            PartRowsState::Sets(part, shared) => part.add(id, size, bitmap, shared(prefix), known),
         }
     }
 }
@@ -131,7 +128,7 @@ fn candidates(part: PartRowsState) -> Result<Datum> {
     };
     let joined = match part {
         PartRowsState::Keys(part) => part.candidates(&executor, &mut add),
-        PartRowsState::Filtered(part) | PartRowsState::Sets(part) => part.candidates(&executor, &mut add),
+        PartRowsState::Sets(part, _) => part.candidates(&executor, &mut add),
     };
     if is_full {
         let message = "the candidates of a part would be larger than 1 GB".to_owned();

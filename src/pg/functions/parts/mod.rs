@@ -10,36 +10,17 @@ mod ranks;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use pgrx::PgSqlErrorCode;
-
-use crate::pg::request::in_parts::{Described, MethodCall};
+use crate::pg::request::in_parts::{Described, EXAMPLE, MethodCall};
 use crate::pg::server::call::{FunctionCall, is_null};
 use crate::pg::server::error::{Result, SqlError};
-use neardup_core::methods::carrier::Carrier;
 
-/// An example call, for hints.
-const EXAMPLE: &str = "CALL near_duplicates_into('docs', 0.8, 'docs_pairs', method => 'edit', parts => 16);";
 const DOING: &str = "meeting in parts";
-
-/// A method of which a description is known.
-pub(super) struct KnownMethod(pub(super) Described);
-
-impl KnownMethod {
-    fn carrier(&self) -> Result<&dyn Carrier> {
-        self.0.carrier().ok_or_else(Self::is_whole)
-    }
-
-    pub(super) fn is_whole() -> SqlError {
-        let message = "the method is not made in parts with these arguments";
-        SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message).hint(EXAMPLE)
-    }
-}
 
 /// Returns the method that the JSON object in argument `n` describes. The method of the last call
 /// is kept, because all calls of a query have the same.
-pub(super) fn method(call: FunctionCall, n: usize) -> Result<Rc<KnownMethod>> {
+pub(super) fn method(call: FunctionCall, n: usize) -> Result<Rc<Described>> {
     thread_local! {
-        static LAST: RefCell<Option<(Vec<u8>, Rc<KnownMethod>)>> = const { RefCell::new(None) };
+        static LAST: RefCell<Option<(Vec<u8>, Rc<Described>)>> = const { RefCell::new(None) };
     }
     let bytes = call.bytes(n).ok_or_else(|| is_null("method").hint(EXAMPLE))?;
     let last = LAST.with_borrow(|last| {
@@ -51,7 +32,7 @@ pub(super) fn method(call: FunctionCall, n: usize) -> Result<Rc<KnownMethod>> {
     let json = call.json(n, "method")?.unwrap_or_default();
     let described: MethodCall = serde_json::from_value(json)
         .map_err(|error| SqlError::parameter(format!("method cannot be read: {error}")).hint(EXAMPLE))?;
-    let method = Rc::new(KnownMethod(described.parse()?));
+    let method = Rc::new(described.parse()?);
     LAST.set(Some((bytes.to_vec(), Rc::clone(&method))));
     Ok(method)
 }

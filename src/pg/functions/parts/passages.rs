@@ -4,7 +4,7 @@
 //! A passage takes 36 bytes, big-endian: the sentences of both documents and their number as int4,
 //! the spans in characters as four int4, and the similarity as float8.
 
-use super::{KnownMethod, method};
+use super::method;
 use crate::pg::functions::passages::partial_duplicates::passage_rows;
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
@@ -24,7 +24,7 @@ sql_functions! {
     /// share no passage.
     neardup_part_passages, within Arguments: |call| {
         let method = method(call, 3)?;
-        let passages = method.0.passages().ok_or_else(KnownMethod::is_whole)?;
+        let passages = method.passages()?;
         let Some((left, right)) = call.bytes(0).zip(call.bytes(1)) else { return Ok(call.give::<i32>(None)) };
         let (pair, left_out) =
             ([content(left)?, content(right)?], LeftOut::parse(call.bytes(2).unwrap_or_default())?);

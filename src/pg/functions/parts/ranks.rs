@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use pgrx::{PgMemoryContexts, pg_sys};
 
-use super::{DOING, KnownMethod, method};
+use super::{DOING, Described, method};
 use crate::pg::server::aggregate;
 use crate::pg::server::call::{FunctionCall, is_on_disk, sql_functions, varlena_bytes};
 use crate::pg::server::contexts::new_context;
@@ -30,7 +30,7 @@ enum RankState {
     Tokens(TokenCounts<u64>),
     /// The terms of all documents, and the number of documents.
     Terms {
-        method: Rc<KnownMethod>,
+        method: Rc<Described>,
         terms: Log<u64>,
         files: ServerFiles,
         documents: u64,

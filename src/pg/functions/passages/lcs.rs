@@ -19,20 +19,17 @@ use neardup_core::verify::tlcs::{Comparer, Found, Parameters, SharedPart};
 sql_functions! {
     /// `lcs_length(text, text) → bigint`
     neardup_lcs_length, within Arguments: |call| {
-        let found = lcs(call)?.map(|(shared, ..)| shared as i64);
-        Ok(call.give(found))
+        Ok(call.give(lcs(call)?.map(|(shared, ..)| shared as i64)))
     };
 
     /// `lcs_resemblance(text, text) → float8`
     neardup_lcs_resemblance, within Arguments: |call| {
-        let found = lcs(call)?.map(|(shared, a, b)| resemblance(shared, a, b));
-        Ok(call.give(found))
+        Ok(call.give(lcs(call)?.map(|(shared, a, b)| resemblance(shared, a, b))))
     };
 
     /// `lcs_containment(text, text) → float8`
     neardup_lcs_containment, within Arguments: |call| {
-        let found = lcs(call)?.map(|(shared, _, b)| containment(shared, b));
-        Ok(call.give(found))
+        Ok(call.give(lcs(call)?.map(|(shared, _, b)| containment(shared, b))))
     };
 }
 
@@ -58,14 +55,12 @@ fn effort(a: usize, b: usize) -> usize {
 sql_functions! {
     /// `tlcs_resemblance(text, text, slope, window, first, centre, min_part) → float8`
     neardup_tlcs_resemblance, within Arguments: |call| {
-        let found = tlcs(call)?.map(|found| found.resemblance());
-        Ok(call.give(found))
+        Ok(call.give(tlcs(call)?.map(|found| found.resemblance())))
     };
 
     /// `tlcs_containment(text, text, slope, window, first, centre, min_part) → float8`
     neardup_tlcs_containment, within Arguments: |call| {
-        let found = tlcs(call)?.map(|found| found.containment());
-        Ok(call.give(found))
+        Ok(call.give(tlcs(call)?.map(|found| found.containment())))
     };
 
     /// `tlcs(text, text, slope, window, first, centre, min_part) → TABLE(left_span, right_span,

@@ -1,14 +1,12 @@
 //! Passages that documents share: `partial_duplicates`, `partial_duplicates_between` and
 //! `shared_passages` (docs/reference/functions.md, *Passages*).
 
-use std::time::Instant;
-
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Datum;
 
 use crate::pg::functions::pairs::near_duplicates_stats::{StoredAccount, tell_weak};
 use crate::pg::functions::texts::spans::range;
-use crate::pg::read::documents::{Finished, ServerReading};
+use crate::pg::read::documents::ServerReading;
 use crate::pg::request::example::Example;
 use crate::pg::request::form::{self, FunctionForm};
 use crate::pg::request::{HtmlPages, PassageArguments, PassageRequest, such_as, wanted};
@@ -19,9 +17,7 @@ use crate::pg::server::notices::notice;
 use crate::pg::server::set_returning::{self, Row, RowSource, Rows, float};
 use neardup_core::features::tokens::{Document, Page};
 use neardup_core::memory;
-use neardup_core::methods::account::milliseconds;
 use neardup_core::methods::passages;
-use neardup_core::passages::in_groups::FoundPassages;
 use neardup_core::passages::{Capped, Passage, between_documents};
 
 sql_functions! {
@@ -41,77 +37,56 @@ fn answer(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
         if set_returning::wants_all(call)? {
             request.max_passages.get_or_insert(DEFAULT_MAX_PASSAGES);
         }
-        RunningSearch::new(&request)
+        running_search(&request)
     })
 }
 
-/// A running search that returns its passages.
-pub(crate) struct RunningSearch {
-    name: &'static str,
-    finished: Finished,
-    search: FoundPassages,
-    batch: std::vec::IntoIter<Passage>,
-    max_passages: Option<u64>,
-    example: Example,
-    kept: StoredAccount,
-}
-
-impl RunningSearch {
-    /// Reads the documents and joins their sentences.
-    pub(crate) fn new(request: &PassageRequest) -> Result<Self> {
-        let PassageRequest { name, left, right, id_type, parameters, .. } = request;
-        let reading = ServerReading::open(name, left, right.as_ref(), *id_type);
-        let (search, finished, account) = reading.prepare(|reading| {
-            reading.most_pairs = request.max_passages;
-            passages::search(parameters, reading)
-        })?;
-        tell_capped(request, search.capped());
-        tell_weak(request.name, &account, &request.of_words);
-        Ok(Self {
-            name: request.name,
-            finished,
-            search,
-            batch: Vec::new().into_iter(),
-            max_passages: request.max_passages,
-            example: request.example.clone(),
-            kept: StoredAccount::from_account(account),
-        })
-    }
-
-    fn next_passage(&mut self) -> Result<Option<Passage>> {
-        let account = &mut self.kept.account;
-        loop {
-            if let Some(passage) = self.batch.next() {
-                account.pairs += 1;
-                let given = account.pairs;
-                return match self.max_passages.filter(|&most| given > most) {
-                    Some(most) => Err(self.too_many(most)),
-                    None => Ok(Some(passage)),
-                };
+/// Reads the documents and joins their sentences. Returns the passages as rows.
+pub(crate) fn running_search(request: &PassageRequest) -> Result<impl RowSource<8> + use<>> {
+    let &PassageRequest { name, ref left, ref right, id_type, ref parameters, max_passages, .. } = request;
+    let reading = ServerReading::open(name, left, right.as_ref(), id_type);
+    let (mut search, mut finished, account) = reading.prepare(|reading| {
+        reading.most_pairs = max_passages;
+        passages::search(parameters, reading)
+    })?;
+    tell_capped(request, search.capped());
+    tell_weak(name, &account, &request.of_words);
+    let (example, mut kept) = (request.example.clone(), StoredAccount::from_account(account));
+    let mut batch = Vec::new().into_iter();
+    let [a, b, c, d, e, f] = COLUMNS;
+    Ok(Rows::made_by(["left_id", "right_id", a, b, c, d, e, f], move || {
+        let kept: &mut StoredAccount = &mut kept;
+        let passage: Passage = loop {
+            if let Some(passage) = batch.next() {
+                break passage;
             }
-            let began = Instant::now();
-            let batch = self.search.next_batch(&self.finished.executor)?;
-            account.phases[2] += milliseconds(began);
-            account.peak_memory = account.peak_memory.max(self.search.bytes() as u64);
-            let (share, given) = (self.search.progress(), account.pairs);
-            self.finished.progress.report(|| format!("matching, {:.0} %, {given} passages", 100.0 * share));
-            match batch {
-                Some(batch) => self.batch = batch.into_iter(),
+            let next = kept.timed(|| search.next_batch(&finished.executor))?;
+            kept.account.peak_memory = kept.account.peak_memory.max(search.bytes() as u64);
+            let (share, given) = (search.progress(), kept.account.pairs);
+            finished.progress.report(|| format!("matching, {:.0} %, {given} passages", 100.0 * share));
+            match next {
+                Some(next) => batch = next.into_iter(),
                 None => return Ok(None),
             }
+        };
+        kept.account.pairs += 1;
+        if let Some(most) = max_passages.filter(|&most| kept.account.pairs > most) {
+            return Err(too_many(name, &example, most));
         }
-    }
+        let [left, right] = finished.ids(passage.left_row, passage.right_row).map(Some);
+        let [a, b, c, d, e, f] = columns(&passage)?;
+        Ok(Some([left, right, a, b, c, d, e, f]))
+    }))
+}
 
-    fn too_many(&self, most: u64) -> SqlError {
-        SqlError::new(
-            PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-            format!("{} has more than max_passages = {most} passages to give", self.name),
-        )
-        .hint(format!(
-            "Raise min_sentences, the threshold or max_passages, or take passages as they are found: SELECT {} LIMIT 10;",
-            self.example
-        ))
-    }
+fn too_many(name: &str, example: &Example, most: u64) -> SqlError {
+    SqlError::new(
+        PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+        format!("{name} has more than max_passages = {most} passages to give"),
+    )
+    .hint(format!(
+        "Raise min_sentences, the threshold or max_passages, or take passages as they are found: SELECT {example} LIMIT 10;"
+    ))
 }
 
 /// Tells the caller if some sentences have so many similar sentences that passages may be missing.
@@ -131,13 +106,14 @@ fn tell_capped(request: &PassageRequest, capped: Capped) {
 
 /// Returns passages of two texts as rows.
 pub(in crate::pg::functions) fn passage_rows(passages: Vec<Passage>) -> impl RowSource<6> {
-    Rows(
-        ["left_sentence", "right_sentence", "sentences", "left_span", "right_span", "similarity"],
-        passages.into_iter().map(|passage| columns(&passage)),
-    )
+    Rows(COLUMNS, passages.into_iter().map(|passage| columns(&passage)))
 }
 
-/// Returns the values of the columns after the two ids.
+/// The columns of a passage after the two ids.
+const COLUMNS: [&str; 6] =
+    ["left_sentence", "right_sentence", "sentences", "left_span", "right_span", "similarity"];
+
+/// Returns the values of these columns.
 fn columns(passage: &Passage) -> Result<Row<6>> {
     // Sentences are numbered from 1, like the rows of the SQL function `sentences`.
     let [left, right] =
@@ -150,28 +126,6 @@ fn columns(passage: &Passage) -> Result<Row<6>> {
         Some(range(&passage.right_span)?),
         float(passage.similarity),
     ])
-}
-
-impl RowSource<8> for RunningSearch {
-    fn columns(&self) -> [&'static str; 8] {
-        [
-            "left_id",
-            "right_id",
-            "left_sentence",
-            "right_sentence",
-            "sentences",
-            "left_span",
-            "right_span",
-            "similarity",
-        ]
-    }
-
-    fn next(&mut self) -> Result<Option<Row<8>>> {
-        let Some(passage) = self.next_passage()? else { return Ok(None) };
-        let [left, right] = self.finished.ids(passage.left_row, passage.right_row).map(Some);
-        let [a, b, c, d, e, f] = columns(&passage)?;
-        Ok(Some([left, right, a, b, c, d, e, f]))
-    }
 }
 
 sql_functions! {

@@ -1,8 +1,6 @@
 //! What a whole table says again, and what two texts share, word for word: `repeated_runs`,
 //! `cut_repeats`, `shared_runs` (docs/reference/functions.md, *Repeated runs*).
 
-use std::time::Instant;
-
 use pgrx::pg_sys::Datum;
 
 use crate::pg::functions::pairs::near_duplicates_stats::StoredAccount;
@@ -24,7 +22,7 @@ use neardup_core::features::Tokenizer;
 use neardup_core::features::runs::places::token_places;
 use neardup_core::features::runs::tokens::read_tokens;
 use neardup_core::features::tokens::Scratch;
-use neardup_core::methods::account::{Account, milliseconds};
+use neardup_core::methods::account::Account;
 use neardup_core::methods::reading::Reading;
 use neardup_core::methods::repeats;
 use neardup_core::repeats::cut::CutText;
@@ -80,9 +78,7 @@ fn cut(call: FunctionCall, form: FunctionForm) -> Result<Datum> {
                         [characters, tokens].map(|count| Some(Datum::from(count as i32)));
                     return Ok(Some([Some(id), body, characters, tokens]));
                 }
-                let began = Instant::now();
-                let next = texts.next_batch(&finished.executor)?;
-                kept.account.phases[2] += milliseconds(began);
+                let next = kept.timed(|| texts.next_batch(&finished.executor))?;
                 let share = texts.progress();
                 finished.progress.report(|| format!("cutting, {:.0} %", 100.0 * share));
                 match next {
@@ -130,12 +126,12 @@ sql_functions! {
             let mut found = None;
             if let Some(texts) = call.two_texts()? {
                 let bytes = texts.iter().map(|text| text.len()).sum();
-                let locate = |stop: &Stop| Located::new([&texts[0], &texts[1]], tokenizer, least, stop);
+                let locate = |stop: &Stop| located([&texts[0], &texts[1]], tokenizer, least, stop);
                 found = Some(compute(bytes, locate)?);
             }
             let mut memory = RowMemory::new("neardup: ranges");
             Ok(Rows::made_by(["left_span", "right_span", "tokens"], move || {
-                let Some(Located { runs, places }) = &mut found else { return Ok(None) };
+                let Some((runs, places)) = &mut found else { return Ok(None) };
                 let Some(run) = runs.next(&BackendExecutor::single())? else { return Ok(None) };
                 let span = |n: usize, first: u32| {
                     let [first, last] = [first, first + run.tokens - 1].map(|at| &places[n][at as usize].chars);
@@ -148,26 +144,23 @@ sql_functions! {
     };
 }
 
-/// The shared runs of two texts.
-struct Located {
-    runs: SharedRuns,
-    /// The places of the tokens of both texts.
-    places: [Vec<Span>; 2],
-}
-
-impl Located {
-    fn new(texts: [&str; 2], tokenizer: Tokenizer, least: usize, stop: &Stop) -> CoreResult<Self> {
-        let (mut places, mut hashes) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
-        let mut scratch = Scratch::default();
-        for (n, text) in texts.into_iter().enumerate() {
-            let (mut page, mut text, mut of_texts) = (String::new(), text, tokenizer);
-            if tokenizer == Tokenizer::Html {
-                html::read_text(text, None, &mut page, stop)?;
-                (text, of_texts) = (&page, Tokenizer::Words);
-            }
-            token_places(text, of_texts, stop, &mut places[n])?;
-            read_tokens(text, of_texts, &mut scratch, &mut hashes[n], stop)?;
+/// Returns the shared runs of two texts, and the places of the tokens of both.
+fn located(
+    texts: [&str; 2],
+    tokenizer: Tokenizer,
+    least: usize,
+    stop: &Stop,
+) -> CoreResult<(SharedRuns, [Vec<Span>; 2])> {
+    let (mut places, mut hashes) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
+    let mut scratch = Scratch::default();
+    for (n, text) in texts.into_iter().enumerate() {
+        let (mut page, mut text, mut of_texts) = (String::new(), text, tokenizer);
+        if tokenizer == Tokenizer::Html {
+            html::read_text(text, None, &mut page, stop)?;
+            (text, of_texts) = (&page, Tokenizer::Words);
         }
-        Ok(Self { runs: SharedRuns::new(hashes, least, stop)?, places })
+        token_places(text, of_texts, stop, &mut places[n])?;
+        read_tokens(text, of_texts, &mut scratch, &mut hashes[n], stop)?;
     }
+    Ok((SharedRuns::new(hashes, least, stop)?, places))
 }

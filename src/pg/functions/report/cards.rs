@@ -13,7 +13,7 @@ use neardup_core::executor::{self, Executor};
 use neardup_core::memory;
 use neardup_core::report::cluster::{ClusterLine, Entry, Shown, Version};
 use neardup_core::report::page::ReportPage;
-use neardup_core::report::pair::ShownDocument;
+use neardup_core::report::pair::{MOST_CHARACTERS, ShownDocument};
 
 /// The maximum number of listed documents over all clusters of a page, and the range of the maximum
 /// for a single cluster.
@@ -96,7 +96,9 @@ impl Cards<'_> {
             .take(self.asked.members.min(MOST_COMPARED))
             .map(|group| group.first)
             .collect();
-        let mut texts = self.documents.texts(chosen.iter().copied().chain([cluster.representative]))?;
+        let mut texts = self
+            .documents
+            .beginnings(chosen.iter().copied().chain([cluster.representative]), MOST_CHARACTERS)?;
         Ok(Shown {
             id: self.documents.id(cluster.id),
             representative: texts.remove(&cluster.representative).unwrap_or_else(|| ShownDocument {
@@ -169,7 +171,7 @@ impl Cards<'_> {
         if weak.is_empty() {
             return Ok(weak);
         }
-        let homes = Homes::new(self.clusters, self.documents.vertices())?;
+        let homes = Homes::new(self.clusters, self.documents.vertices.len())?;
         for links in links.rchunks(PIECE) {
             executor.check_interrupts()?;
             for link in links.iter().rev() {

@@ -16,7 +16,7 @@ use crate::pg::server::error::Result;
 use neardup_core::error::Result as CoreResult;
 use neardup_core::memory;
 use neardup_core::report::page::MOST_BYTES;
-use neardup_core::report::pair::{MOST_CHARACTERS, ShownDocument};
+use neardup_core::report::pair::ShownDocument;
 
 const DOING: &str = "making a report";
 
@@ -27,10 +27,10 @@ pub(super) fn with_room<T>(write: impl FnOnce() -> T) -> CoreResult<T> {
 
 /// Documents by vertex.
 pub(super) struct ReportDocuments<'a> {
-    request: &'a Request,
-    vertices: &'a OrderedIds,
+    pub request: &'a Request,
+    pub vertices: &'a OrderedIds,
     /// The title as SQL, relative to the alias `d`.
-    title: Option<&'a str>,
+    pub title: Option<&'a str>,
 }
 
 /// A digest that distinguishes a text from all other texts.
@@ -39,34 +39,10 @@ pub(super) type Digest = Vec<u8>;
 /// A title and the digest of a text.
 pub(super) type Told = (Option<String>, Option<Digest>);
 
-/// The data that is read about a document.
-struct DocumentText {
-    document: ShownDocument,
-    digest: Option<Digest>,
-}
-
-impl<'a> ReportDocuments<'a> {
-    /// The documents of a join.
-    pub(super) fn new(request: &'a Request, vertices: &'a OrderedIds, title: Option<&'a str>) -> Self {
-        Self { request, vertices, title }
-    }
-
-    /// Returns the number of vertices.
-    pub(super) fn vertices(&self) -> usize {
-        self.vertices.len()
-    }
-
+impl ReportDocuments<'_> {
     /// Returns the id of a vertex as text.
     pub(super) fn id(&self, vertex: u32) -> String {
         self.vertices.ids.show(self.vertices.order[vertex as usize])
-    }
-
-    /// Reads the titles and texts of some vertices. Only the beginning of a long text is read.
-    pub(super) fn texts(
-        &self,
-        vertices: impl IntoIterator<Item = u32>,
-    ) -> Result<HashMap<u32, ShownDocument>> {
-        self.beginnings(vertices, MOST_CHARACTERS)
     }
 
     /// Reads the titles of some vertices and the first `characters` characters of each text.
@@ -78,8 +54,7 @@ impl<'a> ReportDocuments<'a> {
         let text =
             format!("pg_catalog.left({}::pg_catalog.text, {})", self.request.left.column, characters + 1);
         let mut documents = HashMap::new();
-        self.read(vertices, &text, "NULL::pg_catalog.bytea", |vertex, found| {
-            let mut document = found.document;
+        self.read(vertices, &text, "NULL::pg_catalog.bytea", |vertex, mut document, _| {
             if let Some((end, _)) = document.text.char_indices().nth(characters) {
                 document.text.truncate(end);
                 document.is_cut = true;
@@ -96,8 +71,8 @@ impl<'a> ReportDocuments<'a> {
             self.request.left.column
         );
         let mut digests = HashMap::new();
-        self.read(vertices, "NULL::pg_catalog.text", &digest, |vertex, found| {
-            memory::insert(&mut digests, vertex, (found.document.title, found.digest), DOING).map(|_| ())
+        self.read(vertices, "NULL::pg_catalog.text", &digest, |vertex, document, digest| {
+            memory::insert(&mut digests, vertex, (document.title, digest), DOING).map(|_| ())
         })?;
         Ok(digests)
     }
@@ -108,7 +83,7 @@ impl<'a> ReportDocuments<'a> {
         vertices: impl IntoIterator<Item = u32>,
         text: &str,
         digest: &str,
-        mut each: impl FnMut(u32, DocumentText) -> CoreResult<()>,
+        mut each: impl FnMut(u32, ShownDocument, Option<Digest>) -> CoreResult<()>,
     ) -> Result<()> {
         const IDS_A_QUERY: usize = 256;
         const ROWS_A_FETCH: usize = 16;
@@ -155,8 +130,7 @@ impl<'a> ReportDocuments<'a> {
                     text: string(text)?.unwrap_or_default(),
                     is_cut: false,
                 };
-                each(vertex as u32, DocumentText { document, digest: bytes(digest).map(<[u8]>::to_vec) })?;
-                Ok(())
+                Ok(each(vertex as u32, document, bytes(digest).map(<[u8]>::to_vec))?)
             })?;
         }
         Ok(())

@@ -79,7 +79,8 @@ fn report(call: FunctionCall) -> Result<Datum> {
     let points = curve(&mut joined.graph, &links, &thresholds(lowest), &executor)?;
     let steps = curve(&mut joined.graph, &links, &samples::thresholds(lowest), &executor)?;
 
-    let documents = ReportDocuments::new(&request, &joined.vertices, asked.title.as_deref());
+    let title = asked.title.as_deref();
+    let documents = ReportDocuments { request: &request, vertices: &joined.vertices, title };
     let mut page = ReportPage::new(asked.link.clone());
     add_pairs(&mut page, &by_turns(&samples), &documents, &executor)?;
     let cards = Cards { clusters: &clusters, summaries: &summaries, documents: &documents, asked: &asked };

@@ -21,20 +21,12 @@ sql_functions! {
 
     /// `repeatability(container text, contained text) → float8`
     neardup_repeatability, within Arguments: |call| {
-        let found = match call.two_texts()? {
-            Some(texts) => Some(of_texts(&texts)?),
-            None => None,
-        };
-        Ok(call.give(found))
+        Ok(call.give(call.two_texts()?.map(|texts| of_texts(&texts)).transpose()?))
     };
 
     /// `code_repeatability(container text, contained text) → float8`
     neardup_code_repeatability, within Arguments: |call| {
-        let found = match call.two_texts()? {
-            Some(codes) => Some(of_codes(&codes)?),
-            None => None,
-        };
-        Ok(call.give(found))
+        Ok(call.give(call.two_texts()?.map(|codes| of_codes(&codes)).transpose()?))
     };
 }
 

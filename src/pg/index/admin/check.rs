@@ -14,6 +14,7 @@ use crate::pg::index::layout::items::{HeapRow, Item};
 use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::pages::buffer::{Looked, Moved, OpenIndex};
 use crate::pg::index::storage::cursor::SegmentCursor;
+use crate::pg::index::storage::list_bytes::ListSource;
 use crate::pg::index::storage::list_reader::PartReader;
 use crate::pg::index::storage::maintenance::Maintenance;
 use crate::pg::index::storage::order;
@@ -47,11 +48,10 @@ fn check(opened: UserIndex, heap: bool) -> Result<()> {
     // reading, the check starts over.
     // SAFETY: reads the state of the server.
     let lock = (!unsafe { pg_sys::RecoveryInProgress() }).then(|| Maintenance::begin(index));
-    let mut seen = CheckedData::default();
-    undisturbed(index, || {
+    let seen = undisturbed(index, || {
         let filter = heap.then(|| or_raise(BloomFilter::new(index)));
-        seen = CheckedData { filter, ..CheckedData::default() };
-        look(index, &mut seen)
+        let mut seen = CheckedData { filter, ..CheckedData::default() };
+        look(index, &mut seen).map(|()| seen)
     });
     drop(lock);
     match (moment, seen.filter, seen.keys) {
@@ -142,27 +142,20 @@ fn add_row(index: OpenIndex, block: u32, row: HeapRow, seen: &mut CheckedData) {
     }
 }
 
-/// The data read from the row pages of a segment, for comparison with the segment's posting lists.
-struct RowPages {
-    /// A checksum over all pairs of row and signature. The posting lists must have the same
-    /// checksum.
-    by_rows: u64,
-    /// The rows, if the filter needs their addresses for the pairs of the posting lists; otherwise
-    /// empty.
-    rows: Vec<HeapRow>,
-    /// The numbers of rows that are split.
-    split: Vec<u32>,
-}
-
 /// Returns the value that a pair of row and signature adds to the checksum.
 fn pair(signature: u64, row: u32) -> u64 {
     hash::mix(signature ^ hash::mix(row.into()))
 }
 
-/// Reads and checks the row pages of a segment.
-fn look_at_rows(segment: &Segment, keys: &ClassKeys, seen: &mut CheckedData) -> Looked<RowPages> {
+/// Reads and checks the row pages of a segment. Returns the sum over the pairs of a row and a
+/// signature of its sketch; the rows, if they are needed; and the numbers of those that hold a part
+/// of a split set.
+fn look_at_rows(
+    segment: &Segment,
+    keys: &ClassKeys,
+    seen: &mut CheckedData,
+) -> Looked<(u64, Vec<HeapRow>, Vec<u32>)> {
     let (index, about) = (segment.index, segment.about);
-    let wrong = |what: &str| -> ! { index.corrupted(about.root, &format!("segment {}: {what}", about.id)) };
     let (mut posted, has_sketches) = (Posted::default(), keys.class.has_sketches());
     let mut by_rows = 0_u64;
     let mut rows: Vec<HeapRow> = Vec::new();
@@ -184,10 +177,10 @@ fn look_at_rows(segment: &Segment, keys: &ClassKeys, seen: &mut CheckedData) -> 
                 split.push(number);
             }
             if let Some(fault) = keys.fault(row, sketch) {
-                wrong(fault);
+                segment.corrupted(fault);
             }
             if by_groups && std::mem::replace(&mut place, place_of_size(sketch)) > place {
-                wrong("rows are not in the order of their groups");
+                segment.corrupted("rows are not in the order of their groups");
             }
             if has_sketches {
                 or_raise(keys.post(&Item { row, bytes: sketch }, &mut posted));
@@ -204,16 +197,15 @@ fn look_at_rows(segment: &Segment, keys: &ClassKeys, seen: &mut CheckedData) -> 
         }
     }
     if (nulls, continued) != (about.nulls, about.continued) || about.dead > about.rows {
-        wrong("another number of rows than the directory says");
+        segment.corrupted("another number of rows than the directory says");
     }
-    Ok(RowPages { by_rows, rows, split })
+    Ok((by_rows, rows, split))
 }
 
 fn look_at_segment(segment: &Segment, keys: &ClassKeys, seen: &mut CheckedData) -> Looked<()> {
-    let (index, about) = (segment.index, segment.about);
-    let wrong = |what: &str| -> ! { index.corrupted(about.root, &format!("segment {}: {what}", about.id)) };
+    let about = segment.about;
     let mut by_signatures = 0_u64;
-    let RowPages { by_rows, rows, split } = look_at_rows(segment, keys, seen)?;
+    let (by_rows, rows, split) = look_at_rows(segment, keys, seen)?;
     let mut cursor = SegmentCursor::new(segment);
     let (mut count, mut postings, mut longest) = (0, 0, 0);
     // The current signature, the number of its rows that were read so far, and the last of these
@@ -229,7 +221,7 @@ fn look_at_segment(segment: &Segment, keys: &ClassKeys, seen: &mut CheckedData) 
         longest = longest.max(rows_of);
         segment.each_row(&found, |row| {
             if previous.replace(row).is_some_and(|previous| previous >= row) {
-                wrong("rows of a signature are not in order");
+                segment.corrupted("rows of a signature are not in order");
             }
             by_signatures = by_signatures.wrapping_add(pair(signature, row));
             if let (Some(filter), Some(row)) = (&mut seen.filter, rows.get(row as usize)) {
@@ -239,38 +231,38 @@ fn look_at_segment(segment: &Segment, keys: &ClassKeys, seen: &mut CheckedData) 
     }
     let Descriptor { signatures, postings: all, longest: most, .. } = about;
     if (count, postings, longest) != (signatures, all, most.into()) {
-        wrong("another number of signatures than the directory says");
+        segment.corrupted("another number of signatures than the directory says");
     }
     if keys.class.has_sketches() && by_rows != by_signatures {
-        wrong("signatures are not those of the sketches");
+        segment.corrupted("signatures are not those of the sketches");
     }
     if keys.layout().class_bits.is_some() {
-        return check_parts(segment, &split, |what| wrong(what));
+        return check_parts(segment, &split);
     }
     segment.check_fences()
 }
 
 /// Fails if the parts of the lists are not contiguous, or if the rows that are listed as holding a
 /// part of a split set are not those in `split`.
-fn check_parts(segment: &Segment, split: &[u32], wrong: impl Fn(&str)) -> Looked<()> {
+fn check_parts(segment: &Segment, split: &[u32]) -> Looked<()> {
     let mut at = 0;
     for n in 0..segment.about.lists {
         pgrx::check_for_interrupts!();
         let List { offset, length, .. } = segment.entry(n)?;
         if offset != at {
-            wrong("parts of lists do not follow one another");
+            segment.corrupted("parts of lists do not follow one another");
         }
         at += u64::from(length);
     }
     if at != segment.about.list_bytes {
-        wrong("lists have another length than the directory says");
+        segment.corrupted("lists have another length than the directory says");
     }
     let (mut part, mut rows, mut all) = (PartReader::of_split(segment)?, Vec::new(), Vec::new());
     while part.next(&mut rows)?.is_some() {
         all.append(&mut rows);
     }
     if all != split {
-        wrong("rows of long documents are not those that are listed");
+        segment.corrupted("rows of long documents are not those that are listed");
     }
     Ok(())
 }

@@ -49,21 +49,20 @@ sql_functions! {
 const LISTED: usize = 10;
 
 /// The counts that need a pass over the index.
-#[derive(Default)]
 struct IndexCounts {
     pending: i64,
     pending_dead: i64,
     frequent: BTreeMap<u64, u64>,
 }
 
-fn count(index: OpenIndex, counts: &mut IndexCounts) -> Looked<()> {
-    *counts = IndexCounts::default();
+fn count(index: OpenIndex) -> Looked<IndexCounts> {
+    let (mut pending, mut pending_dead) = (0, 0);
     let (directory, keys) = ClassKeys::read(index);
     let mut pages = PendingPages::all(index, &directory.meta);
     while let Some((block, contents)) = pages.next()? {
         for item in pending::items(index, block, &contents).filter(|item| !item.row.has(HeapRow::CONTINUED)) {
-            counts.pending += 1;
-            counts.pending_dead += i64::from(item.row.has(HeapRow::DEAD));
+            pending += 1;
+            pending_dead += i64::from(item.row.has(HeapRow::DEAD));
         }
     }
     let directory = Directory::read(index);
@@ -91,8 +90,8 @@ fn count(index: OpenIndex, counts: &mut IndexCounts) -> Looked<()> {
         total += rows;
     }
     close(current, total);
-    counts.frequent = most.into_iter().map(|Reverse((rows, signature))| (signature, rows)).collect();
-    Ok(())
+    let frequent = most.into_iter().map(|Reverse((rows, signature))| (signature, rows)).collect();
+    Ok(IndexCounts { pending, pending_dead, frequent })
 }
 
 sql_functions! {
@@ -124,8 +123,7 @@ const COLUMNS: [&str; 12] = [
 
 /// Describes an index. The values of signatures are shown to those who may read them in the table.
 fn describe(index: OpenIndex, shows_values: bool) -> [Option<pg_sys::Datum>; COLUMNS.len()] {
-    let mut counts = IndexCounts::default();
-    undisturbed(index, || count(index, &mut counts));
+    let counts = undisturbed(index, || count(index));
     let (directory, keys) = ClassKeys::read(index);
     let sum = |of: &dyn Fn(&Descriptor) -> u64| directory.segments.iter().map(of).sum::<u64>() as i64;
     let dead = sum(&|s| s.dead.into()) + counts.pending_dead;

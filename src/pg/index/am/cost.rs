@@ -12,6 +12,7 @@ use crate::pg::index::layout::format::{Descriptor, StoredFamily};
 use crate::pg::index::layout::items::rows_per_page;
 use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::pages::buffer::OpenIndex;
+use crate::pg::query::nodes::constant;
 use crate::pg::server::guard::guard;
 
 /// `amcostestimate`
@@ -57,11 +58,11 @@ pub(crate) unsafe extern "C-unwind" fn estimate(
                         None => known.comparing_all(),
                     } + rows * pg_sys::cpu_tuple_cost;
                 }
-                Some(Seen::Now(probe @ (Probe::Grams(_) | Probe::Sets(_)))) => {
+                Some(Some(probe @ (Probe::Grams(_) | Probe::Sets(_)))) => {
                     cost += known.searching(probe.lookups());
                 }
-                Some(Seen::AtRunTime) => cost += known.searching(known.keys.usual_probes()),
-                Some(Seen::Now(probe)) => match probe.signatures() {
+                Some(None) => cost += known.searching(known.keys.usual_probes()),
+                Some(Some(probe)) => match probe.signatures() {
                     Some(signatures) => {
                         let probes = signatures.len() as f64;
                         let mut candidates = known.candidates(probes).min(rows);
@@ -91,12 +92,13 @@ pub(crate) unsafe extern "C-unwind" fn estimate(
     }
 }
 
-/// Returns the condition of a path that is cheapest to start with.
+/// Returns the condition of a path that is cheapest to start with, if there is one; `Some(None)` if
+/// it is not known before the query runs.
 ///
 /// # Safety
 /// `path` is a node of the planner.
-unsafe fn best_probe(path: *mut pg_sys::IndexPath, keys: &ClassKeys) -> Option<Seen<Probe>> {
-    let mut best: Option<Seen<Probe>> = None;
+unsafe fn best_probe(path: *mut pg_sys::IndexPath, keys: &ClassKeys) -> Option<Option<Probe>> {
+    let mut best: Option<Option<Probe>> = None;
     // SAFETY: lists of nodes of these kinds; index conditions of this access method are always
     // operators with two arguments.
     unsafe {
@@ -112,17 +114,11 @@ unsafe fn best_probe(path: *mut pg_sys::IndexPath, keys: &ClassKeys) -> Option<S
                 let family = *(*(*path).indexinfo).opfamily;
                 let strategy = pg_sys::get_op_opfamily_strategy((*operator).opno, family);
                 let probe = |value| keys.probe(strategy as u16, value).ok();
-                let seen = argument(operator, relam).seen(Probe::Nothing, probe, Probe::is_served);
+                let seen = seen(operator, relam, Probe::Nothing, probe, Probe::is_served);
                 best = Some(match (best.take(), seen) {
-                    (Some(Seen::Now(a)), Seen::Now(b)) => {
-                        Seen::Now(if b.effort() < a.effort() { b } else { a })
-                    }
-                    (Some(Seen::Now(probe)), Seen::AtRunTime) | (Some(Seen::AtRunTime), Seen::Now(probe)) => {
-                        if probe.is_served() {
-                            Seen::Now(probe)
-                        } else {
-                            Seen::AtRunTime
-                        }
+                    (Some(Some(a)), Some(b)) => Some(if b.effort() < a.effort() { b } else { a }),
+                    (Some(Some(probe)), None) | (Some(None), Some(probe)) => {
+                        Some(probe).filter(Probe::is_served)
                     }
                     (_, seen) => seen,
                 });
@@ -132,51 +128,28 @@ unsafe fn best_probe(path: *mut pg_sys::IndexPath, keys: &ClassKeys) -> Option<S
     best
 }
 
-/// The argument of an operator.
-enum Argument<'a> {
-    /// A known constant.
-    Known(&'a pg_sys::Const),
-    /// An argument that is not known yet. The constant is the value that it has for a placeholder
-    /// document.
-    Like(&'a pg_sys::Const),
-    /// An argument about which nothing is known.
-    AtRunTime,
-}
-
-impl Argument<'_> {
-    /// Returns what the index makes of the argument: `null` for NULL, and the result of `read` for
-    /// a valid value. An invalid value counts as not known, and the query raises the error. A
-    /// placeholder value can only prove that the index does not serve the argument; otherwise the
-    /// argument counts as not known.
-    fn seen<T>(
-        &self,
-        null: T,
-        read: impl Fn(pg_sys::Datum) -> Option<T>,
-        is_served: impl Fn(&T) -> bool,
-    ) -> Seen<T> {
-        let seen = match self {
-            Self::Known(constant) if constant.constisnull => Some(null),
-            Self::Known(constant) => read(constant.constvalue),
-            Self::Like(constant) => read(constant.constvalue).filter(|seen| !is_served(seen)),
-            Self::AtRunTime => None,
-        };
-        seen.map_or(Seen::AtRunTime, Seen::Now)
-    }
-}
-
-/// Returns the second argument of an operator of the access method `relam`.
+/// Returns what the index makes of the second argument of an operator: `null` for NULL, and the
+/// result of `read` for a valid value. `None` means that the argument is not known before the query
+/// runs. An invalid value counts as not known, and the query raises the error. An expression on a
+/// placeholder document can only prove that the index does not serve the argument; otherwise the
+/// argument counts as not known.
 ///
 /// # Safety
-/// `operator` is a node of the planner with two arguments.
-unsafe fn argument<'a>(operator: *mut pg_sys::OpExpr, relam: pg_sys::Oid) -> Argument<'a> {
+/// `operator` is a node of the planner with two arguments; `relam` is its access method.
+unsafe fn seen<T>(
+    operator: *mut pg_sys::OpExpr,
+    relam: pg_sys::Oid,
+    null: T,
+    read: impl Fn(pg_sys::Datum) -> Option<T>,
+    is_served: impl Fn(&T) -> bool,
+) -> Option<T> {
     // SAFETY: the caller's promise; nodes of this tag are of this type.
     unsafe {
-        let arguments = pgrx::PgList::<pg_sys::Node>::from_pg((*operator).args);
-        let Some(node) = arguments.get_ptr(1) else { return Argument::AtRunTime };
+        let node = pgrx::PgList::<pg_sys::Node>::from_pg((*operator).args).get_ptr(1)?;
         if (*node).type_ == pg_sys::NodeTag::T_Const {
-            return Argument::Known(&*node.cast());
+            return constant(node).map_or(Some(null), read);
         }
-        stand_in(node, relam).map_or(Argument::AtRunTime, Argument::Like)
+        read(stand_in(node, relam)?.constvalue).filter(|seen| !is_served(seen))
     }
 }
 
@@ -185,20 +158,17 @@ unsafe fn argument<'a>(operator: *mut pg_sys::OpExpr, relam: pg_sys::Oid) -> Arg
 ///
 /// # Safety
 /// `path` is a node of the planner, with an order.
-unsafe fn order_of(path: *mut pg_sys::IndexPath, keys: &ClassKeys) -> Seen<Target> {
+unsafe fn order_of(path: *mut pg_sys::IndexPath, keys: &ClassKeys) -> Option<Target> {
     // SAFETY: a list of operators of this access method, which have two arguments.
     unsafe {
         let orders = pgrx::PgList::<pg_sys::OpExpr>::from_pg((*path).indexorderbys);
         let Some(order) = orders.get_ptr(0).filter(|_| orders.len() == 1) else {
-            return Seen::Now(Target::Unlike);
+            return Some(Target::Unlike);
         };
         let target = |value| keys.target(value).ok();
         let is_served = |target: &Target| !matches!(target, Target::Unlike);
-        argument(order, (*(*path).indexinfo).relam).seen(
-            Target::Ball(Box::new(Probe::Nothing)),
-            target,
-            is_served,
-        )
+        let null = Target::Ball(Box::new(Probe::Nothing));
+        seen(order, (*(*path).indexinfo).relam, null, target, is_served)
     }
 }
 
@@ -209,21 +179,9 @@ pub(super) const PROHIBITIVE: f64 = 1.0e10;
 pub(super) struct IndexFacts {
     pub directory: Directory,
     pub keys: ClassKeys,
-    page: PageCost,
-}
-
-/// The cost of a page in the index's tablespace.
-struct PageCost {
+    /// The costs of a page in the index's tablespace.
     random: f64,
     sequential: f64,
-}
-
-/// A condition or an order as the planner sees it.
-pub(super) enum Seen<T> {
-    /// The argument is known.
-    Now(T),
-    /// The argument is not known before the query runs.
-    AtRunTime,
 }
 
 /// Returns the cost of a comparison.
@@ -237,12 +195,10 @@ impl IndexFacts {
     /// The index is open.
     pub(super) unsafe fn read(index: OpenIndex, tablespace: pg_sys::Oid) -> Self {
         let (directory, keys) = ClassKeys::read(index);
-        let mut page = PageCost { random: 0.0, sequential: 0.0 };
+        let (mut random, mut sequential) = (0.0, 0.0);
         // SAFETY: writes two numbers.
-        unsafe {
-            pg_sys::get_tablespace_page_costs(tablespace, &raw mut page.random, &raw mut page.sequential);
-        }
-        Self { directory, keys, page }
+        unsafe { pg_sys::get_tablespace_page_costs(tablespace, &raw mut random, &raw mut sequential) };
+        Self { directory, keys, random, sequential }
     }
 
     fn sum(&self, of: impl Fn(&Descriptor) -> u64) -> f64 {
@@ -253,8 +209,8 @@ impl IndexFacts {
     pub(super) fn fixed(&self) -> f64 {
         let pending = self.directory.pending_pages() as f64;
         let per_page = rows_per_page(self.keys.payload().max(64)) as f64;
-        (1.0 + self.directory.segments.len() as f64) * self.page.random
-            + pending * (self.page.sequential + per_page * operator_cost())
+        (1.0 + self.directory.segments.len() as f64) * self.random
+            + pending * (self.sequential + per_page * operator_cost())
     }
 
     /// Estimates the number of rows that have at least one signature of a list of `signatures`
@@ -278,7 +234,7 @@ impl IndexFacts {
     /// Returns the cost of pages of one segment, which are close to one another and mostly in
     /// memory.
     fn near_pages(&self, pages: f64) -> f64 {
-        pages * ((self.page.random + self.page.sequential) / 2.0)
+        pages * ((self.random + self.sequential) / 2.0)
     }
 
     /// Returns the cost of reading the lists of this many classes in every segment and of checking
@@ -324,7 +280,7 @@ impl IndexFacts {
 
     /// Returns the cost of comparing all sketches.
     pub(super) fn comparing_all(&self) -> f64 {
-        self.sum(|s| s.row_pages.into()) * self.page.sequential
+        self.sum(|s| s.row_pages.into()) * self.sequential
             + self.directory.rows() as f64 * operator_cost() * 2.0
     }
 }
@@ -352,18 +308,18 @@ pub(super) unsafe fn wanted(root: *mut pg_sys::PlannerInfo, index: &pg_sys::Inde
 
 impl IndexFacts {
     /// Returns the cost of finding the wanted number of nearest rows.
-    pub(super) fn nearest(&self, order: &Seen<Target>, wanted: f64) -> f64 {
+    pub(super) fn nearest(&self, order: &Option<Target>, wanted: f64) -> f64 {
         let (rows, all) = (self.directory.rows().max(1) as f64, self.comparing_all());
         // Rows at equal distance are returned without being compared.
         let ties = all * (wanted / rows).min(1.0);
         let has_balls = self.keys.class.has_balls();
         match order {
-            Seen::Now(Target::Ball(probe)) => self.searching(probe.lookups()) + ties,
+            Some(Target::Ball(probe)) => self.searching(probe.lookups()) + ties,
             // The server would have to keep all rows until it has compared them.
-            Seen::Now(Target::Unlike) if has_balls => all + PROHIBITIVE,
-            Seen::Now(Target::Unlike) => all,
-            Seen::AtRunTime if has_balls => self.searching(self.keys.usual_probes()) + ties,
-            Seen::AtRunTime | Seen::Now(Target::Sketch(_)) => {
+            Some(Target::Unlike) if has_balls => all + PROHIBITIVE,
+            Some(Target::Unlike) => all,
+            None if has_balls => self.searching(self.keys.usual_probes()) + ties,
+            None | Some(Target::Sketch(_)) => {
                 let near = self.searching(self.keys.usual_probes());
                 let rest =
                     if self.keys.has_single_values() { ties } else { all * (1.0 - FOUND.powf(wanted)) };

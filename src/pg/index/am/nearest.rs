@@ -12,8 +12,6 @@ pub(crate) struct NearestItems {
     after: Option<(u64, Tid)>,
     items: Vec<(u64, Tid)>,
     bound: Option<(u64, Tid)>,
-    /// True if some items were not pushed, because others come before them.
-    left_out: bool,
 }
 
 impl NearestItems {
@@ -22,25 +20,19 @@ impl NearestItems {
 
     /// Creates a collection of the first `most` items that come after `after`.
     pub(crate) fn new(most: usize, after: Option<(u64, Tid)>) -> Self {
-        Self { most: most.max(1), after, items: Vec::new(), bound: None, left_out: false }
+        Self { most: most.max(1), after, items: Vec::new(), bound: None }
     }
 
     /// Forgets all items.
     pub(crate) fn clear(&mut self) {
         self.items.clear();
         self.bound = None;
-        self.left_out = false;
     }
 
     /// Returns the key of the last of the first `most` items, once there are so many. No item with
     /// a greater key is wanted.
     pub(crate) fn worst(&self) -> Option<u64> {
         self.bound.map(|(key, _)| key)
-    }
-
-    /// Takes note that some items are not pushed, because at least `most` others come before them.
-    pub(crate) fn leave_out(&mut self) {
-        self.left_out = true;
     }
 
     /// Adds an item if it can be one of the first `most`.
@@ -76,7 +68,7 @@ impl NearestItems {
     /// out.
     pub(crate) fn finish(mut self) -> (Vec<(u64, Tid)>, bool) {
         self.cut();
-        (self.items, self.bound.is_some() || self.left_out)
+        (self.items, self.bound.is_some())
     }
 }
 

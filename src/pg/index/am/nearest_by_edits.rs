@@ -11,8 +11,7 @@ use crate::pg::index::families::probe::step_of;
 use crate::pg::index::layout::items::Tid;
 use crate::pg::index::storage::segment::COLLECTING;
 use crate::pg::server::error::{Result, or_raise};
-use crate::pg::server::executor::executor_for;
-use neardup_core::executor;
+use crate::pg::server::executor::compute_with;
 use neardup_core::memory;
 use neardup_core::search::edit_ball::{EditBall, EditVerifier};
 
@@ -103,7 +102,7 @@ impl<'a> NearestByEdits<'a> {
     /// Compares the texts that were read.
     fn compare(&mut self) -> Result<()> {
         let Self { rows, read, verifier, .. } = self;
-        executor::one(executor_for(read.len()), &mut (verifier, &mut *rows), |(verifier, rows), stop| {
+        compute_with(read.len(), &mut (verifier, &mut *rows), |(verifier, rows), stop| {
             let mut start = 0;
             for ReadRow { end, key, .. } in rows.iter_mut() {
                 *key = verifier.within(&read[start..*end], stop)?.map(|similar| step_of(similar).into());

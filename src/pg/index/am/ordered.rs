@@ -3,6 +3,7 @@
 use roaring::RoaringTreemap;
 
 use super::nearest::NearestItems;
+use super::reading::SearchEnd;
 use crate::pg::index::families::keys::ClassKeys;
 use crate::pg::index::families::probe::{Probe, Target};
 use crate::pg::index::layout::items::{HeapRow, Tid};
@@ -216,10 +217,11 @@ impl OrderedScan {
     /// Takes over the rows that were collected. If the search found all rows up to a greater
     /// distance than it had to, `reached` is this distance. `is_exact` is set if the keys are the
     /// steps of the real distances.
-    pub(crate) fn take(&mut self, nearest: NearestItems, reached: Option<u32>, is_exact: bool) {
+    pub(crate) fn take(&mut self, nearest: NearestItems, end: &SearchEnd, is_exact: bool) {
         self.is_exact = is_exact;
         let (remembers, full) = (self.remembers(), nearest.is_full());
-        let (mut batch, more) = nearest.finish();
+        let (mut batch, is_cut) = nearest.finish();
+        let more = is_cut || end.left_out;
         if let Some(given) = self.given.as_mut().filter(|_| remembers) {
             // One row may have several keys; its least key comes first.
             batch.retain(|&(_, tid)| given.insert(place(tid)));
@@ -227,7 +229,7 @@ impl OrderedScan {
         self.after = batch.last().copied().or(self.after);
         match (self.near.last(), self.ties) {
             (Some(&(_, distance)), _) if !more => {
-                let distance = reached.map_or(distance, |reached| distance.max(reached.into()));
+                let distance = end.reached.map_or(distance, |reached| distance.max(reached.into()));
                 while self.near.last().is_some_and(|&(_, found)| found <= distance) {
                     self.near.pop();
                 }

@@ -99,7 +99,7 @@ impl<F: FnMut(FoundRow<'_>) -> u64> Taker for F {
 
 /// What else is known after a search.
 #[derive(Debug, Default)]
-pub(super) struct SearchEnd {
+pub(crate) struct SearchEnd {
     /// The difference up to which all rows were found, if it is not the probe's.
     pub reached: Option<u32>,
     /// True if some rows were left out because they were not wanted.

@@ -67,16 +67,6 @@ impl RowCounts {
         self.counts.get(row.wrapping_sub(self.first) as usize).copied().unwrap_or(0)
     }
 
-    /// Makes room for counts up to this number.
-    fn extend(&mut self, length: usize) -> error::Result<()> {
-        if self.counts.len() < length {
-            let more = length - self.counts.len();
-            memory::reserve(&mut self.counts, more, COLLECTING)?;
-            self.counts.resize(length, 0);
-        }
-        Ok(())
-    }
-
     /// Adds some rows of a list, and collects those that are reached by it.
     pub(super) fn add(&mut self, run: &PieceRows<'_>, weight: u16) -> error::Result<()> {
         match *run {
@@ -87,7 +77,7 @@ impl RowCounts {
             {
                 memory::reserve(&mut self.reached, distances.len(), COLLECTING)?;
                 let at = (from - self.first) as usize;
-                self.extend(at + SPAN)?;
+                memory::lengthen(&mut self.counts, 0, at + SPAN, COLLECTING)?;
                 let Some(counts) = self.counts[at..].first_chunk_mut::<SPAN>() else { return Ok(()) };
                 let (least, mut most) = (self.least, self.most);
                 for &distance in distances {
@@ -118,7 +108,7 @@ impl RowCounts {
         let rows = &rows[rows.partition_point(|&row| row < self.first)..];
         let rows = &rows[..rows.partition_point(|&row| row < self.end)];
         let Some(&last) = rows.last() else { return Ok(()) };
-        self.extend((last - self.first) as usize + 1)?;
+        memory::lengthen(&mut self.counts, 0, (last - self.first) as usize + 1, COLLECTING)?;
         let Self { first, least, mut most, ref mut counts, ref mut reached, .. } = *self;
         for &row in rows {
             let count = &mut counts[(row - first) as usize];

@@ -184,7 +184,7 @@ fn fill_bitmap(state: &mut Scan, bitmap: *mut pg_sys::TIDBitmap) -> i64 {
             }
             u64::MAX
         };
-        state.search(&mut take).map(|_| ())
+        state.search(&mut take)
     });
     add(&mut tids);
     found

@@ -24,14 +24,17 @@ const RESTARTS: u32 = 3;
 /// removals.
 const RESTARTS_ON_STANDBY: u32 = 100;
 
-/// Calls `read` until a call completes without meeting a page that was removed meanwhile. Every
-/// call of `read` must start from the beginning.
-pub(crate) fn undisturbed(index: OpenIndex, mut read: impl FnMut() -> Looked<()>) {
+/// Calls `read` until a call completes without meeting a page that was removed meanwhile, and
+/// returns its result. Every call of `read` must start from the beginning.
+pub(crate) fn undisturbed<T>(index: OpenIndex, mut read: impl FnMut() -> Looked<T>) -> T {
     let mut lock = None;
     let mut restarts = 0;
     loop {
         let before = Directory::read(index).meta.generation;
-        let Err(Moved { block }) = read() else { break };
+        let Moved { block } = match read() {
+            Ok(found) => return found,
+            Err(moved) => moved,
+        };
         if Directory::read(index).meta.generation == before {
             index.corrupted(block, "this page is not what refers to it says");
         }
@@ -53,7 +56,6 @@ pub(crate) fn undisturbed(index: OpenIndex, mut read: impl FnMut() -> Looked<()>
             lock = Some(Lock::stay(index));
         }
     }
-    drop(lock);
 }
 
 /// Gives every row that a probe finds to `taker`, perhaps more than once. A probe with a sketch

@@ -66,11 +66,8 @@ pub(super) fn search_grams(
         greatest = taker.settle().unwrap_or(greatest);
         true
     })?;
-    let mut weights: Vec<(u32, u16)> = Vec::new();
-    or_raise(memory::reserve(&mut weights, probe.elements.len(), COLLECTING));
-    for same in probe.elements.chunk_by(u32::eq) {
-        weights.push((same[0], u16::try_from(same.len()).unwrap_or(u16::MAX)));
-    }
+    let weight = |same: &[u32]| (same[0], u16::try_from(same.len()).unwrap_or(u16::MAX));
+    let weights = or_raise(memory::collect(probe.elements.chunk_by(u32::eq).map(weight), COLLECTING));
     in_segments(index, keys, |_, segments| {
         for segment in &segments {
             let (counts, rows, weights) = (RowCounts::default(), Vec::new(), &weights);

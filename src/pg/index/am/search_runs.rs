@@ -83,9 +83,7 @@ impl AnchorLists<'_> {
             // What only earlier runs have is not needed any more.
             self.read = self.read.split_off(&runs.anchors.start);
             let rows = |n: usize| self.counted[self.numbers[n]].rows;
-            order.clear();
-            or_raise(memory::reserve(&mut order, runs.anchors.len(), COLLECTING));
-            order.extend(runs.anchors.clone());
+            or_raise(memory::refill(&mut order, runs.anchors.clone(), COLLECTING));
             order.sort_unstable_by_key(|&n| rows(n));
             if order.first().is_none_or(|&n| rows(n) == 0) {
                 continue;

@@ -144,8 +144,7 @@ impl ValueLists {
         let Some(kept) = &self.counted.lists[n][position].few else {
             return PartReader::list_of(segment, self.classes[position]);
         };
-        or_raise(memory::reserve(few, kept.len(), COLLECTING));
-        few.extend(kept.iter().map(|&(_, row)| row));
+        or_raise(memory::append(few, kept.iter().map(|&(_, row)| row), COLLECTING));
         Ok(None)
     }
 

@@ -101,12 +101,8 @@ impl Scan {
             return;
         }
         let OrderedPass::Near(probe) = self.ordered.pass() else { return };
-        let (index, keys, mut many) = (self.index, &self.keys, false);
-        undisturbed(index, || {
-            many = finds_many(index, keys, probe)?;
-            Ok(())
-        });
-        if many {
+        let (index, keys) = (self.index, &self.keys);
+        if undisturbed(index, || finds_many(index, keys, probe)) {
             self.ordered.pass_over_near();
         }
     }
@@ -117,10 +113,8 @@ impl Scan {
         let ordered = &self.ordered;
         let (index, keys) = (self.index, &self.keys);
         let mut nearest = ordered.nearest();
-        let (mut end, mut is_exact) = (SearchEnd::default(), false);
-        undisturbed(index, || {
+        let (end, is_exact) = undisturbed(index, || {
             nearest.clear();
-            is_exact = false;
             if let OrderedPass::Near(Probe::Grams(probe)) = ordered.pass()
                 && let Some(ball) = probe.ball()
                 && let Some(texts) = self.texts(probe.normalization)
@@ -128,15 +122,14 @@ impl Scan {
                 let found = NearestByEdits::new(texts, &ball, ordered, &mut nearest);
                 let mut found = found.unwrap_or_else(|error| error.raise());
                 search_grams(index, keys, probe, WantedRows::Nearest, &mut found)?;
-                is_exact = found.is_exact();
-                return Ok(());
+                return Ok((SearchEnd::default(), found.is_exact()));
             }
             let mut take = |found: FoundRow<'_>| {
                 let key = found.key.unwrap_or_else(|| ordered.key(keys, found.row, found.sketch));
                 or_raise(ordered.push(&mut nearest, key, found.row.tid()));
                 ordered.wanted(&nearest)
             };
-            end = match (ordered.pass(), ordered.only_target()) {
+            let end = match (ordered.pass(), ordered.only_target()) {
                 (OrderedPass::Near(probe), _) => {
                     // Mostly there are near rows. If not, one more search finds all others.
                     let wanted =
@@ -160,11 +153,8 @@ impl Scan {
                     u64::MAX
                 })?,
             };
-            Ok(())
+            Ok((end, false))
         });
-        if end.left_out {
-            nearest.leave_out();
-        }
-        self.ordered.take(nearest, end.reached, is_exact);
+        self.ordered.take(nearest, &end, is_exact);
     }
 }

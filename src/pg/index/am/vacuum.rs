@@ -126,7 +126,7 @@ pub(crate) fn sweep(index: OpenIndex, _right: &Maintenance) -> u32 {
         vacuum_delay();
         let page = index.read(block);
         // Inserts may add pages during the sweep.
-        let added = page.kind() == Some(PageKind::Pending) && page.tail().id > directory.meta.tail_sequence;
+        let added = page.has(PageKind::Pending) && page.tail().id > directory.meta.tail_sequence;
         if added {
             continue;
         }

@@ -20,8 +20,7 @@ use crate::pg::index::layout::items::{HeapRow, Item, Tid, number};
 use crate::pg::index::layout::meta::{Directory, unlike};
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::server::error::{Result, SqlError};
-use crate::pg::server::executor::executor_for;
-use neardup_core::executor;
+use crate::pg::server::executor::compute_with;
 use neardup_core::search::runs::signature::of_anchor;
 use neardup_core::text;
 
@@ -134,12 +133,7 @@ impl ClassKeys {
         let StoredValue { flags, bytes } = match value.unwrap_or(ColumnValue::Kept(StoredValue::null())) {
             ColumnValue::Kept(kept) => kept,
             ColumnValue::Document(document) => {
-                let mut work = (self.family.cutter(), StoredValue::default());
-                executor::one(executor_for(document.bytes()), &mut work, |(cut, kept), stop| {
-                    *kept = cut(&document, stop)?;
-                    Ok(())
-                })?;
-                work.1
+                compute_with(document.bytes(), &mut self.family.cutter(), |cut, stop| cut(&document, stop))?
             }
         };
         Ok((HeapRow::new(tid, flags), bytes))

@@ -15,7 +15,7 @@ use crate::pg::index::layout::items::{HeapRow, Item};
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::Result;
-use crate::pg::server::executor::executor_for;
+use crate::pg::server::executor::compute;
 use neardup_core::features::normalization::Normalization;
 use neardup_core::features::origin::Origin;
 use neardup_core::features::runs::anchors::Anchors;
@@ -23,7 +23,7 @@ use neardup_core::features::runs::tokens::read_tokens;
 use neardup_core::features::tokens::{Document, Scratch};
 use neardup_core::search::runs::query::{RunQuery, is_of_texts};
 use neardup_core::search::runs::signature::{AnchorSignatures, BITS, of_anchor};
-use neardup_core::{error, executor, memory};
+use neardup_core::{error, memory};
 
 const DOING: &str = "indexing the runs of a text";
 
@@ -117,12 +117,7 @@ impl Family for RunKeys {
         if !is_like || query.min_run < self.least {
             return Ok(Probe::Everything);
         }
-        let mut anchors = None;
-        executor::one(executor_for(bytes.len()), &mut anchors, |anchors, stop| {
-            *anchors = Some(query.anchors(self.least, stop)?);
-            Ok(())
-        })?;
-        let anchors = anchors.expect("done where there was no error");
+        let anchors = compute(bytes.len(), |stop| query.anchors(self.least, stop))?;
         if anchors.windows < anchors.shared {
             return Ok(Probe::Nothing);
         }

@@ -41,15 +41,6 @@ pub(crate) enum PageKind {
     Order = 9,
 }
 
-impl PageKind {
-    fn from_byte(byte: u8) -> Option<Self> {
-        use PageKind::{Deleted, ListDirectory, Lists, Meta, Order, Pending, Root, Rows, Signatures};
-        [Meta, Pending, Rows, Signatures, ListDirectory, Lists, Root, Deleted, Order]
-            .into_iter()
-            .find(|&kind| kind as u8 == byte)
-    }
-}
-
 /// What the segments of an index have. The numbers are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -134,9 +125,9 @@ impl Tail {
         Self { id, number, next: NONE, unused: 0, kind: kind as u8, version: FORMAT, magic: PAGE_MAGIC }
     }
 
-    /// Returns the kind of the page, or None if this is not a page of ours.
-    pub(crate) fn kind(&self) -> Option<PageKind> {
-        if self.magic == PAGE_MAGIC && self.version == FORMAT { PageKind::from_byte(self.kind) } else { None }
+    /// Reports whether this is a page of ours, and of this kind.
+    pub(crate) fn has(&self, kind: PageKind) -> bool {
+        self.magic == PAGE_MAGIC && self.version == FORMAT && self.kind == kind as u8
     }
 }
 
@@ -327,9 +318,8 @@ mod tests {
         let bytes = tail.to_bytes();
         assert_eq!(bytes, [8, 7, 6, 5, 4, 3, 2, 1, 9, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 3, 9, 0x44, 0x53]);
         assert_eq!(Tail::read(&bytes), tail);
-        assert_eq!(tail.kind(), Some(PageKind::Rows));
-        assert_eq!(Tail { version: 8, ..tail }.kind(), None);
-        assert_eq!(Tail { kind: 10, ..tail }.kind(), None);
+        assert!(tail.has(PageKind::Rows) && !tail.has(PageKind::Root));
+        assert!(!Tail { version: 8, ..tail }.has(PageKind::Rows));
     }
 
     #[test]

@@ -47,10 +47,10 @@ impl Directory {
     /// Reads the directory from the locked metapage.
     pub(crate) fn read_page(index: OpenIndex, page: &LockedPage) -> Self {
         let contents = page.contents();
-        if page.kind().is_none() && !page.is_new() && page.tail().version != FORMAT {
+        if !page.is_new() && page.tail().version != FORMAT {
             unlike(index, "pages", page.tail().version.into(), FORMAT.into());
         }
-        if page.kind() != Some(PageKind::Meta) || contents.len() < Meta::SIZE {
+        if !page.has(PageKind::Meta) || contents.len() < Meta::SIZE {
             index.corrupted(0, "this is no metapage");
         }
         let meta = Meta::read(contents);

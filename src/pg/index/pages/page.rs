@@ -58,7 +58,7 @@ impl LockedPage {
 
     /// Reports whether the page may be reused.
     pub(crate) fn is_free(&self) -> bool {
-        self.is_new() || self.kind() == Some(PageKind::Deleted)
+        self.is_new() || self.has(PageKind::Deleted)
     }
 
     /// Returns the contents of the page.
@@ -71,9 +71,9 @@ impl LockedPage {
         Tail::read(&self.bytes()[PAGE - Tail::SIZE..])
     }
 
-    /// Returns the kind of the page, or None if it is not a page of ours.
-    pub(crate) fn kind(&self) -> Option<PageKind> {
-        self.end().and_then(|_| self.tail().kind())
+    /// Reports whether this is a page of ours, and of this kind.
+    pub(crate) fn has(&self, kind: PageKind) -> bool {
+        self.end().is_some() && self.tail().has(kind)
     }
 
     /// Replaces the contents of the page, and initialises it if there is a tail, without logging
@@ -93,7 +93,7 @@ impl LockedPage {
     /// Reports whether this is the page with this kind, id and number.
     pub(crate) fn is(&self, kind: PageKind, id: u64, number: u32) -> bool {
         let tail = self.tail();
-        self.kind() == Some(kind) && tail.id == id && tail.number == number
+        self.has(kind) && tail.id == id && tail.number == number
     }
 }
 

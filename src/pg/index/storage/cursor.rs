@@ -239,7 +239,7 @@ impl Segment {
             let page = self.signature_page(guess)?;
             let pairs = page.contents();
             let first = SignaturePair::read(pairs, 0).signature;
-            let last = SignaturePair::read(pairs, pairs.len() / SignaturePair::SIZE - 1).signature;
+            let last = last_signature(pairs);
             if last < signature {
                 if guess >= high {
                     return Ok(None);
@@ -250,7 +250,7 @@ impl Segment {
             } else {
                 (high, high_key) = (guess - 1, first);
                 // If the page before this one ends below `signature`, this page is the right one.
-                let before = self.last_signature(high)?;
+                let before = last_signature(self.signature_page(high)?.contents());
                 if before < signature {
                     break (guess, page);
                 }
@@ -285,12 +285,11 @@ impl Segment {
         }
         Ok(few(rows))
     }
+}
 
-    fn last_signature(&self, n: u32) -> Looked<u64> {
-        let page = self.signature_page(n)?;
-        let pairs = page.contents();
-        Ok(SignaturePair::read(pairs, pairs.len() / SignaturePair::SIZE - 1).signature)
-    }
+/// Returns the last signature of a page.
+fn last_signature(pairs: &[u8]) -> u64 {
+    SignaturePair::read(pairs, pairs.len() / SignaturePair::SIZE - 1).signature
 }
 
 /// Returns these rows, if there are any.

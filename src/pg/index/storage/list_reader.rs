@@ -120,10 +120,9 @@ impl<'a, S: ListSource> PartReader<'a, S> {
             part.next_of_few(most.saturating_sub(all), &mut rows)?.filter(|&(class, _)| class <= last)
         {
             all += count;
-            if let Err(error) = memory::reserve(&mut few, rows.len(), COLLECTING) {
+            if let Err(error) = memory::append(&mut few, rows.iter().map(|&row| (class, row)), COLLECTING) {
                 source.failed(error);
             }
-            few.extend(rows.iter().map(|&row| (class, row)));
         }
         Ok(GlancedLists { rows: all, few: (all <= most).then_some(few) })
     }

@@ -3,7 +3,7 @@
 
 pub(crate) mod cursor;
 pub(crate) mod flush;
-mod list_bytes;
+pub(crate) mod list_bytes;
 pub(crate) mod list_reader;
 mod lists;
 pub(crate) mod maintenance;

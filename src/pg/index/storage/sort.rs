@@ -163,7 +163,7 @@ pub(crate) fn place_of_size(size: &[u8]) -> usize {
 }
 
 /// Returns the place of the rows that have a signature.
-fn place_of_signature(signature: u64) -> usize {
+pub(super) fn place_of_signature(signature: u64) -> usize {
     1 + grams::group_of(signature) as usize
 }
 
@@ -205,7 +205,7 @@ impl Grouped {
 
     /// Calls `each` with all rows, in the order of their places. Returns the first number of each
     /// place.
-    pub(super) fn each(self, mut each: impl FnMut(HeapRow, &[u8]) -> Result<()>) -> Result<Bases> {
+    pub(super) fn each(self, mut each: impl FnMut(HeapRow, &[u8]) -> Result<()>) -> Result<Vec<u32>> {
         let width = HeapRow::SIZE + self.payload;
         let mut bases = Vec::with_capacity(PLACES);
         let mut base = 0;
@@ -216,16 +216,6 @@ impl Grouped {
                 rows.chunks_exact(width).try_for_each(|row| each(HeapRow::read(row), &row[HeapRow::SIZE..]))
             })?;
         }
-        Ok(Bases(bases))
-    }
-}
-
-/// The number of the first row of each place.
-pub(super) struct Bases(Vec<u32>);
-
-impl Bases {
-    /// Returns the number of a row that has a signature, from its number within its place.
-    pub(super) fn number(&self, signature: u64, number: u32) -> u32 {
-        self.0[place_of_signature(signature)] + number
+        Ok(bases)
     }
 }

@@ -3,7 +3,7 @@
 use roaring::RoaringBitmap;
 
 use super::lists::SegmentLists;
-use super::sort::{Bases, Grouped};
+use super::sort::{Grouped, place_of_signature};
 use super::spool::{ByteStore, Spool};
 use crate::pg::index::layout::format::{
     CONTENTS, Descriptor, Extent, List, NONE, PageKind, Pieces, RootHead, SegmentLayout, Tail,
@@ -41,7 +41,7 @@ pub(crate) struct SegmentWriter {
     /// and they come in another one.
     grouped: Option<Grouped>,
     /// Where the numbers of these rows begin, once they are written.
-    bases: Option<Bases>,
+    bases: Option<Vec<u32>>,
 }
 
 impl SegmentWriter {
@@ -155,7 +155,7 @@ impl SegmentWriter {
     /// Adds a pair. Pairs must come in order.
     pub(crate) fn pair(&mut self, signature: u64, row: u32) -> Result<()> {
         if let Some(classes) = &mut self.classes {
-            let row = self.bases.as_ref().map_or(row, |bases| bases.number(signature, row));
+            let row = self.bases.as_ref().map_or(row, |bases| bases[place_of_signature(signature)] + row);
             return classes.push(signature, row, &mut self.segment);
         }
         if signature != self.signature {

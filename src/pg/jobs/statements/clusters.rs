@@ -5,7 +5,7 @@ use pgrx::PgSqlErrorCode;
 
 use super::work::{Names, RefreshWork};
 use crate::jobs::step::ClusterUpdate;
-use crate::pg::functions::clusters::near_duplicate_clusters::{MemberRows, grouped_rows, warn_of_chains};
+use crate::pg::functions::clusters::near_duplicate_clusters::{grouped_rows, member_rows};
 use crate::pg::jobs::hints::anew;
 use crate::pg::jobs::tables::MEMBER_COLUMNS;
 use crate::pg::procedure::rows::supplying;
@@ -18,7 +18,6 @@ use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::RowStore;
 use crate::pg::server::temp_file::ServerFiles;
-use neardup_core::clusters::Clustering;
 
 /// The marks of the batch, and of rows that pairs connect with it before and after the change.
 const BATCH: i16 = 0;
@@ -161,11 +160,8 @@ fn found_of_pairs(names: &Names, call: FunctionCall, store: &mut RowStore) -> Re
         hint: &anew(&names.docs_name),
     };
     let mut pairs = PairGraph::read(call, asked, &files)?;
-    let clusters = pairs.clusters(how.clustering, how.largest)?;
-    if how.clustering == Clustering::Connected {
-        warn_of_chains(&clusters);
-    }
-    store.put_all(MemberRows::<3>::new(pairs.vertices, clusters))
+    let clusters = how.clusters(&mut pairs)?;
+    store.put_all(member_rows::<3>(pairs.vertices, vec![(None, clusters)]))
 }
 
 /// Stores the clusters that the method makes from the signatures of all rows instead of from pairs.
@@ -177,5 +173,5 @@ fn found_of_signatures(names: &Names, store: &mut RowStore) -> Result<()> {
             .hint(such_as(&request.example)));
     };
     let (vertices, clusters) = grouped_rows(&request, grouping)?;
-    store.put_all(MemberRows::<3>::new(vertices, clusters))
+    store.put_all(member_rows::<3>(vertices, vec![(None, clusters)]))
 }

@@ -46,15 +46,6 @@ pub(crate) struct ValueSample {
     unseen: f64,
 }
 
-/// What decides whether two values are near.
-enum Judge {
-    /// The condition, with balls of this call.
-    Balls(*mut pg_sys::FuncExpr),
-    /// Values are near if they are equal. The condition cannot be evaluated: what the ball is made
-    /// of is not known, or the values are not those that it compares.
-    Equality,
-}
-
 impl ValueSample {
     /// Samples the two sides of a condition. A document that is not of a column is taken for one of
     /// the values of the rows. Returns None if the statistics that this takes do not exist.
@@ -88,17 +79,16 @@ impl ValueSample {
                 _ => None,
             };
             let documents = of_column.as_ref().unwrap_or(&rows);
-            let judge = match made {
-                Some((call, _)) if rows.are_exact && documents.are_exact => Judge::Balls(call),
-                _ => Judge::Equality,
-            };
+            // Values that are not those that the condition compares, and a ball of which nothing is
+            // known: only equal values are known to be near then.
+            let call = made.map(|(call, _)| call).filter(|_| rows.are_exact && documents.are_exact);
             let mut function = pg_sys::FmgrInfo::default();
             pg_sys::fmgr_info(pg_sys::get_opcode(operator), &raw mut function);
             let mut compared: Vec<Vec<ComparedValues>> = rows.values().map(|_| Vec::new()).collect();
             for document in documents.values() {
-                let ball = match judge {
-                    Judge::Balls(call) => Some(constant(call_with(call, document))?),
-                    Judge::Equality => None,
+                let ball = match call {
+                    Some(call) => Some(constant(call_with(call, document))?),
+                    None => None,
                 };
                 for (row, compared) in rows.values().zip(&mut compared) {
                     let mut is_near = || {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::techniques::{self, TechniqueArguments, TechniqueOptions};
 use crate::pg::request::arguments::Arguments;
 use crate::pg::request::example::{Example, literal, such_as};
-use crate::pg::request::options::{self, ByName, Options, Share, WholeNumber};
+use crate::pg::request::options::{self, ByName, Options, Share, WholeNumber, read_by};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::features::FeatureSpec;
 use neardup_core::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
@@ -30,27 +30,19 @@ impl Options for CombinedOptions {}
 /// technique; an array of rules, which is a chain; or an object with the key `all` or `any` and an
 /// array of rules.
 #[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, deny_unknown_fields)]
 enum RuleGiven {
     Name(String),
     Chain(Vec<RuleGiven>),
-    All(AllOf),
-    Any(AnyOf),
+    All {
+        all: Vec<RuleGiven>,
+    },
+    Any {
+        any: Vec<RuleGiven>,
+    },
     Technique(CombinedStage),
     /// Anything else, which is invalid.
     Other(Value),
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct AllOf {
-    all: Vec<RuleGiven>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct AnyOf {
-    any: Vec<RuleGiven>,
 }
 
 /// A technique with its own options.
@@ -70,25 +62,14 @@ enum SiteRule {
     Rule(RuleGiven),
 }
 
-/// The setting for pairs that only simhash finds: they are excluded, or they are included if at
-/// least this share of their bits agrees.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(try_from = "Value")]
-enum HighRecall {
-    No,
-    At(f64),
-}
-
-impl TryFrom<Value> for HighRecall {
-    type Error = &'static str;
-
-    fn try_from(value: Value) -> std::result::Result<Self, &'static str> {
-        match value {
-            Value::Bool(false) => Ok(Self::No),
-            Value::Bool(true) => Ok(Self::At(PAPER_SHARE)),
-            share => Share::try_from(share).map(|share| Self::At(share.0)),
-        }
-    }
+read_by! {
+    /// The setting for pairs that only simhash finds: they are excluded, or they are included if at
+    /// least this share of their bits agrees.
+    HighRecall(Option<f64>): |value| match value {
+        Value::Bool(false) => Ok(None),
+        Value::Bool(true) => Ok(Some(PAPER_SHARE)),
+        share => Share::try_from(share.clone()).map(|share| Some(share.0)),
+    };
 }
 
 /// The parameters of Henzinger's method (SIGIR 2006): the number of simhash bits, and the share of
@@ -138,9 +119,9 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
             return Err(SqlError::parameter(message).hint(example));
         }
     };
-    let rule = match high_recall {
-        None | Some(HighRecall::No) => rule,
-        Some(HighRecall::At(share)) => {
+    let rule = match high_recall.and_then(|share| share.0) {
+        None => rule,
+        Some(share) => {
             let more = reader.simhash(share)?;
             let with_more = |rule| Rule::Any(vec![rule, more.clone()]);
             match rule {
@@ -187,10 +168,10 @@ impl RuleReader<'_, '_> {
         match given {
             RuleGiven::Name(name) => self.technique(name, &ByName::new(), threshold, firm),
             RuleGiven::Technique(stage) => self.technique(&stage.method, &stage.options, threshold, firm),
-            RuleGiven::Chain(rules) | RuleGiven::All(AllOf { all: rules }) => {
+            RuleGiven::Chain(rules) | RuleGiven::All { all: rules } => {
                 self.rules(rules, threshold, firm).map(Rule::All)
             }
-            RuleGiven::Any(AnyOf { any: rules }) => self.rules(rules, threshold, firm).map(Rule::Any),
+            RuleGiven::Any { any: rules } => self.rules(rules, threshold, firm).map(Rule::Any),
             RuleGiven::Other(value) => Err(self.not_a_rule(value)),
         }
     }
@@ -224,8 +205,7 @@ impl RuleReader<'_, '_> {
         let threshold = if firm { threshold.or(own_threshold) } else { own_threshold.or(threshold) };
         // The shingle length of the call applies only to the techniques that make shingles by
         // default.
-        let of_call = self.arguments.asked_shingle().map(i64::from);
-        let of_call = of_call.filter(|_| matches!(name, "shingling" | "minhash"));
+        let of_call = self.arguments.shingle.filter(|_| matches!(name, "shingling" | "minhash"));
         // All techniques that compare sets cut documents in the same way as the first of them.
         let of_sets = match name {
             "simhash" | "shingling" | "exact_text" => None,
@@ -239,9 +219,9 @@ impl RuleReader<'_, '_> {
             options: &own,
             threshold,
             feature: self.feature,
-            shingle: (own.shingle.map(|shingle| shingle.0).or(of_call))
-                .or(of_sets.map(|feature| feature.shingle as i64)),
-            multiset: (own.multiset.map(|flag| flag.0).or(self.arguments.asked_multiset()))
+            shingle: (own.shingle.map(|shingle| shingle.0 as i32).or(of_call))
+                .or(of_sets.map(|feature| feature.shingle as i32)),
+            multiset: (own.multiset.map(|flag| flag.0).or(self.arguments.multiset))
                 .or(of_sets.map(|feature| feature.multiset)),
             relations: self.arguments.relations,
             bits: PAPER_BITS,

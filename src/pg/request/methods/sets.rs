@@ -4,7 +4,7 @@
 use serde::Deserialize;
 
 use crate::pg::request::arguments::Arguments;
-use crate::pg::request::options::{Count, Number, Options, WholeNumber};
+use crate::pg::request::options::{Count, Number, Options, WholeNumber, read_by};
 use crate::pg::server::error::Result;
 use neardup_core::joins::Algorithm;
 use neardup_core::methods::Method;
@@ -59,28 +59,25 @@ pub(crate) fn measure(method: &str, relations: usize) -> Measure {
     }
 }
 
-/// The algorithm that finds candidates.
-#[derive(Debug, Clone, Copy, Deserialize)]
-pub(crate) enum AlgorithmName {
-    /// The best algorithm is chosen automatically.
-    #[serde(rename = "auto")]
-    Auto,
-    /// Finds candidates by the prefixes of sets.
-    #[serde(rename = "allpairs")]
-    AllPairs,
-    /// Finds candidates by prefixes and positions.
-    #[serde(rename = "ppjoin")]
-    PpJoin,
-    /// Finds candidates by prefixes, positions and suffixes.
-    #[serde(rename = "ppjoin+")]
-    PpJoinPlus,
+/// The maximum number of splits of the suffix filter if none is given.
+const DEFAULT_DEPTH: u32 = 2;
+
+read_by! {
+    /// The algorithm that finds candidates.
+    NamedAlgorithm(Algorithm): |value| match value.as_str() {
+        Some("auto") => Ok(Algorithm::Auto),
+        Some("allpairs") => Ok(Algorithm::AllPairs),
+        Some("ppjoin") => Ok(Algorithm::PpJoin),
+        Some("ppjoin+") => Ok(Algorithm::PpJoinPlus(DEFAULT_DEPTH)),
+        _ => Err("auto, allpairs, ppjoin or ppjoin+"),
+    };
 }
 
 /// Options of methods that find candidates by shared tokens.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct CandidateOptions {
     /// The name of the algorithm.
-    algorithm: Option<AlgorithmName>,
+    algorithm: Option<NamedAlgorithm>,
     /// The maximum number of splits of the suffix filter.
     max_depth: Option<WholeNumber<1, 16>>,
     /// The minimum number of shared tokens, for `overlap`.
@@ -97,14 +94,10 @@ impl CandidateOptions {
 
     /// Returns the algorithm with the depth of its suffix filter.
     pub(crate) fn algorithm(&self) -> Algorithm {
-        const DEFAULT_DEPTH: u32 = 2;
-        // The value is at most 16.
-        let depth = self.max_depth.map_or(DEFAULT_DEPTH, |depth| depth.0 as u32);
-        match self.algorithm {
-            None | Some(AlgorithmName::Auto) => Algorithm::Auto,
-            Some(AlgorithmName::AllPairs) => Algorithm::AllPairs,
-            Some(AlgorithmName::PpJoin) => Algorithm::PpJoin,
-            Some(AlgorithmName::PpJoinPlus) => Algorithm::PpJoinPlus(depth),
+        match (self.algorithm.as_ref().map_or(Algorithm::Auto, |named| named.0), self.max_depth) {
+            // The value is at most 16.
+            (Algorithm::PpJoinPlus(_), Some(depth)) => Algorithm::PpJoinPlus(depth.0 as u32),
+            (algorithm, _) => algorithm,
         }
     }
 }

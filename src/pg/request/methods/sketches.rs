@@ -42,14 +42,21 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     if method == "exact_text" {
         arguments.only_threshold_one("has equal texts only")?;
     }
-    let spec = {
-        let feature = feature(arguments, method)?;
-        of_call(arguments, &options, feature).technique(method)?
+    let feature = feature(arguments, method)?;
+    let spec = TechniqueArguments {
+        options: &options,
+        threshold: arguments.threshold,
+        feature,
+        shingle: arguments.shingle,
+        multiset: arguments.multiset,
+        relations: arguments.relations,
+        bits: if feature.tokenizer == Tokenizer::Html { 384 } else { 64 },
+        example: &arguments.example,
     };
+    let spec = spec.technique(method)?;
     arguments.threshold(threshold_of(&spec))?;
     arguments.accept();
-    let combination = Combination { techniques: vec![spec], rule: Rule::Technique(0), most };
-    Ok(Box::new(Sketches { combination, sites: false, safeguards }))
+    Ok(alone(spec, most, safeguards))
 }
 
 /// Reads the parameters of `title`, which finds texts that are exactly equal.
@@ -59,39 +66,26 @@ pub(crate) fn parse_title(arguments: &mut Arguments<'_>) -> Result<Box<dyn Metho
     arguments.accept();
     arguments.whole_texts("compares titles as they are")?;
     let spec = TechniqueSpec::ExactText { clean: false, html: false };
-    let combination = Combination { techniques: vec![spec], rule: Rule::Technique(0), most: None };
-    Ok(Box::new(Sketches { combination, sites: false, safeguards: Safeguards::default() }))
+    Ok(alone(spec, None, Safeguards::default()))
+}
+
+/// Returns the method that is one technique alone.
+fn alone(spec: TechniqueSpec, most: Option<u32>, safeguards: Safeguards) -> Box<dyn Method> {
+    let combination = Combination { techniques: vec![spec], rule: Rule::Technique(0), most };
+    Box::new(Sketches { combination, sites: false, safeguards })
 }
 
 /// Returns the rules for cutting documents. By default a shingle is a single token or, for
 /// `minhash`, five tokens.
 fn feature(arguments: &mut Arguments<'_>, method: &str) -> Result<FeatureSpec> {
     if method == "exact_text" {
-        if arguments.tokenizer_name() != Some("html") {
+        if arguments.tokenizer.as_deref() != Some("html") {
             arguments.whole_texts("compares texts as they are, or as HTML pages")?;
             return Ok(FeatureSpec::WORDS);
         }
         return arguments.feature_spec(1);
     }
     arguments.feature_spec(if method == "minhash" { 5 } else { 1 })
-}
-
-/// Collects the technique's arguments from the arguments of a call.
-fn of_call<'a>(
-    arguments: &'a Arguments<'_>,
-    options: &'a TechniqueOptions,
-    feature: FeatureSpec,
-) -> TechniqueArguments<'a> {
-    TechniqueArguments {
-        options,
-        threshold: arguments.threshold,
-        feature,
-        shingle: arguments.asked_shingle().map(i64::from),
-        multiset: arguments.asked_multiset(),
-        relations: arguments.relations,
-        bits: if feature.tokenizer == Tokenizer::Html { 384 } else { 64 },
-        example: &arguments.example,
-    }
 }
 
 fn threshold_of(spec: &TechniqueSpec) -> f64 {

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::sets::DEFAULT_THRESHOLD;
 use crate::pg::request::example::such_as;
 use crate::pg::request::example::{Example, literal};
+use crate::pg::request::features::spec_of;
 use crate::pg::request::options::{self, Flag, OpenShare, Options, Share, WholeNumber, refused, whole};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::features::{FeatureSpec, Tokenizer};
@@ -35,7 +36,7 @@ pub(crate) struct TechniqueArguments<'a> {
     /// for repeated tokens.
     pub feature: FeatureSpec,
     /// The requested number of tokens in a shingle.
-    pub shingle: Option<i64>,
+    pub shingle: Option<i32>,
     /// The requested setting for repeated tokens.
     pub multiset: Option<bool>,
     /// The number of tables, one or two.
@@ -120,13 +121,9 @@ impl TechniqueArguments<'_> {
 
     /// Returns the rules for cutting documents. `shingle` is the default number of tokens in a
     /// shingle. `multiset`, if given, replaces the requested setting for repeated tokens.
-    fn feature(&self, shingle: i64, multiset: Option<bool>) -> Result<FeatureSpec> {
-        let chars = self.feature.tokenizer == Tokenizer::Chars;
-        let default = if chars { 3 } else { shingle };
-        let shingle = FeatureSpec::check_shingle("shingle", self.shingle.unwrap_or(default))
-            .map_err(|error| SqlError::from(error).hint(such_as(&self.example.with("shingle", 5))))?;
-        let multiset = multiset.or(self.multiset).unwrap_or(chars || shingle == 1);
-        Ok(FeatureSpec { shingle, multiset, ..self.feature })
+    fn feature(&self, shingle: usize, multiset: Option<bool>) -> Result<FeatureSpec> {
+        spec_of(self.feature.tokenizer, self.shingle, multiset.or(self.multiset), shingle)
+            .map_err(|error| SqlError::from(error).hint(such_as(&self.example.with("shingle", 5))))
     }
 
     fn simhash(&self) -> Result<TechniqueSpec> {

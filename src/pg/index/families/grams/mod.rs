@@ -18,10 +18,9 @@ use crate::pg::index::layout::items::{HeapRow, Item};
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::error::Result;
-use crate::pg::server::executor::executor_for;
+use crate::pg::server::executor::compute;
 use item::{GramItem, HEAD, head_of, is_head_of};
 use neardup_core::error;
-use neardup_core::executor;
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::normalization::Normalization;
 use neardup_core::features::origin::Origin;
@@ -81,12 +80,11 @@ impl GramKeys {
 
     /// Returns the elements of a document, in ascending order.
     fn elements(&self, document: &Document) -> Result<Vec<u32>> {
-        let mut work = (Vec::new(), Vec::new());
-        executor::one(executor_for(document.bytes()), &mut work, |(keys, elements), stop| {
-            keys_of(document, &self.parameters.features, &mut KeyScratch::default(), keys, stop)?;
-            elements_of(keys, elements)
-        })?;
-        Ok(work.1)
+        Ok(compute(document.bytes(), |stop| {
+            let (mut keys, mut elements) = (Vec::new(), Vec::new());
+            keys_of(document, &self.parameters.features, &mut KeyScratch::default(), &mut keys, stop)?;
+            elements_of(&keys, &mut elements).map(|()| elements)
+        })?)
     }
 }
 

@@ -11,9 +11,8 @@ use crate::pg::index::layout::items::{HeapRow, Item};
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::index::storage::order;
 use crate::pg::server::error::Result as SqlResult;
-use crate::pg::server::executor::executor_for;
+use crate::pg::server::executor::compute;
 use neardup_core::error::Result;
-use neardup_core::executor;
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::origin::Origin;
 use neardup_core::features::tokens::Document;
@@ -99,12 +98,11 @@ impl SetKeys {
 
     /// Returns the tokens of a document.
     pub(crate) fn tokens(&self, document: &Document) -> SqlResult<Vec<u32>> {
-        let mut tokens = Vec::new();
-        let features = &self.parameters.features;
-        executor::one(executor_for(document.bytes()), &mut tokens, |tokens, stop| {
-            keys_of(document, features, &mut KeyScratch::default(), tokens, stop)
-        })?;
-        Ok(tokens)
+        Ok(compute(document.bytes(), |stop| {
+            let mut tokens = Vec::new();
+            keys_of(document, &self.parameters.features, &mut KeyScratch::default(), &mut tokens, stop)?;
+            Ok(tokens)
+        })?)
     }
 }
 
@@ -160,9 +158,9 @@ impl Settled {
             None => tokens,
         };
         Outline::write(set.size, bits.iter().copied(), sketch);
-        memory::reserve(signatures, tokens.len(), "indexing a set")?;
         let shift = u64::BITS - self.class_bits;
-        signatures.extend(tokens.iter().map(|&token| u64::from(class_of(token, self.class_bits)) << shift));
+        let signed = tokens.iter().map(|&token| u64::from(class_of(token, self.class_bits)) << shift);
+        memory::append(signatures, signed, "indexing a set")?;
         signatures.sort_unstable();
         signatures.dedup();
         Ok(item.row.without(HeapRow::WHOLE))
