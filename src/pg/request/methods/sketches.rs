@@ -4,7 +4,7 @@
 use super::techniques::{self, TechniqueArguments, TechniqueOptions, complete, flag, preset};
 use crate::pg::request::arguments::Arguments;
 use crate::pg::server::error::Result;
-use neardup_core::features::{FeatureSpec, Tokenizer};
+use neardup_core::features::FeatureSpec;
 use neardup_core::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
 use neardup_core::joins::sketches::rule::Rule;
 use neardup_core::methods::Method;
@@ -67,7 +67,7 @@ pub(crate) fn parse_title(arguments: &mut Arguments<'_>) -> Result<Box<dyn Metho
 /// `minhash`, five tokens.
 fn feature(arguments: &mut Arguments<'_>, method: &str) -> Result<FeatureSpec> {
     if method == "exact_text" {
-        if arguments.tokenizer_name() != Some("html") {
+        if !arguments.is_html() {
             arguments.whole_texts("compares texts as they are, or as HTML pages")?;
             return Ok(FeatureSpec::WORDS);
         }
@@ -89,7 +89,7 @@ fn of_call<'a>(
         shingle: arguments.asked_shingle().map(i64::from),
         multiset: arguments.asked_multiset(),
         relations: arguments.relations,
-        bits: if feature.tokenizer == Tokenizer::Html { 384 } else { 64 },
+        bits: if arguments.is_html() { 384 } else { 64 },
         example: &arguments.example,
     }
 }

@@ -32,19 +32,18 @@ struct TlcsOptions {
     window: Option<Number>,
     first: Option<Number>,
     weight: Option<ColumnName>,
-    url: Option<ColumnName>,
     dispersed: Option<SentenceDistance>,
     slope: Option<Real>,
     centre: Option<LengthShares>,
     min_part: Option<Number>,
 }
-const OF_BOTH: usize = 12;
+const OF_BOTH: usize = 11;
 
 impl Options for TlcsOptions {
     fn good(key: &str) -> Option<String> {
         let value = match key {
-            // It is not known here whether the relation has such columns.
-            "weight" | "url" => return None,
+            // It is not known here whether the relation has such a column.
+            "weight" => return None,
             "containment" => json!(CONTAINMENT),
             "slope" => json!(0.1),
             "dispersed" => json!(0.2),
@@ -129,10 +128,9 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let hint = |error: Error| SqlError::from(error).hint(such_as(&arguments.example));
     signatures.check().map_err(hint)?;
     parameters.check().map_err(hint)?;
-    // It is not known yet whether the relation has such columns, and hints must show calls that
+    // It is not known yet whether the relation has such a column, and hints must show calls that
     // work.
-    arguments.accept_without(&["weight", "url"]);
-    arguments.pages(options.url, "compares sentences and characters")?;
+    arguments.accept_without(&["weight"]);
     arguments.whole_texts("compares sentences and characters")?;
     arguments.has_sites();
     let thresholds = Thresholds { resemblance, containment };
