@@ -12,8 +12,8 @@ use super::tokenizer::{HTML, HtmlPages, parse_tokenizer};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::notices::notice;
 use neardup_core::clusters::Clustering;
-use neardup_core::features::{FeatureSpec, Tokenizer};
 use neardup_core::features::normalization::Normalization;
+use neardup_core::features::{FeatureSpec, Tokenizer};
 use neardup_core::verify::measure::check_threshold;
 
 /// The arguments of a method. The method reads each argument that it knows, in the order of the

@@ -46,3 +46,14 @@ SELECT * FROM near_duplicates('pages', text_column => 'page', tokenizer => 'char
 SELECT * FROM near_duplicates('pages', text_column => 'page', tokenizer => 'html', options => '{"url": "address", "normalize": "nfc"}');
 SELECT * FROM nearest('pages', 2, text_column => 'page', options => '{"url": "address"}');
 SELECT * FROM cut_repeats('pages', 8, text_column => 'page', url => 'address');
+-- A job sees that a URL has changed, also under another name of its column.
+SELECT neardup_watch('pages', 0.8, '{"url": "address"}', text_column => 'page', tokenizer => 'html');
+CALL neardup_refresh('pages');
+UPDATE pages SET address = 'https://b.example.org/x' WHERE id % 11 = 0;
+ALTER TABLE pages RENAME address TO place;
+CALL neardup_refresh('pages');
+SELECT count(*) > 100 AS pairs, (SELECT count(*) FROM ((SELECT left_id, right_id, similarity FROM pages_pairs EXCEPT SELECT * FROM pairs_of('pages', 'jaccard', 0.8, 'html', '{"url": "place"}'))
+    UNION ALL (SELECT * FROM pairs_of('pages', 'jaccard', 0.8, 'html', '{"url": "place"}') EXCEPT SELECT left_id, right_id, similarity FROM pages_pairs)) x) AS other FROM pages_pairs;
+ALTER TABLE pages DROP place CASCADE;
+CALL neardup_refresh('pages');
+SELECT neardup_unwatch('pages');
