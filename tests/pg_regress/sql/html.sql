@@ -37,6 +37,9 @@ FROM repeated_runs('pages', 8, text_column => 'page', tokenizer => 'html', url =
 SELECT count(*), (SELECT count(*) FROM (SELECT * FROM cut_repeats('pages', 8, text_column => 'page', tokenizer => 'html', url => 'address') EXCEPT SELECT * FROM cut_repeats('with_url', 8, id_column => 'id')) x) AS other
 FROM cut_repeats('pages', 8, text_column => 'page', tokenizer => 'html', url => 'address');
 SELECT count(*) AS members, count(DISTINCT cluster_id) AS clusters FROM near_duplicate_clusters('pages', 0.9, text_column => 'page', method => 'edit', tokenizer => 'html', options => '{"url": "address"}');
+-- The URL of an image is words or one term.
+SELECT image_urls, words(html_text('A <img src="https://cdn.example.org/a-b.png"> <img src="/pictures/c.d.png">quay', 'https://example.org/', image_urls)) FROM unnest('{words,term,NULL}'::text[]) image_urls;
+SELECT html_text('a', NULL, 'none');
 -- What is refused.
 SELECT * FROM near_duplicates('pages', text_column => 'page', options => '{"url": "address"}');
 SELECT * FROM near_duplicates('pages', text_column => 'page', method => 'edit', options => '{"url": "address"}');

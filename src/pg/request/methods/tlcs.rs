@@ -36,6 +36,7 @@ struct TlcsOptions {
     slope: Option<Real>,
     centre: Option<LengthShares>,
     min_part: Option<Number>,
+    blocks: Option<Number>,
 }
 const OF_BOTH: usize = 11;
 
@@ -50,7 +51,7 @@ impl Options for TlcsOptions {
             "centre" => json!([0.4, 0.6]),
             "s" => json!(3),
             "m" => json!(7),
-            "n" | "window" | "min_width" => json!(16),
+            "n" | "window" | "min_width" | "blocks" => json!(16),
             _ => json!(1000),
         };
         Some(json!({ key: value }).to_string())
@@ -118,6 +119,7 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
         slope: options.slope.map_or(parameters.slope, |slope| slope.0),
         centre: options.centre.map_or(Ok(parameters.centre), |shares| centre(&shares.0))?,
         least_part: number(options.min_part, parameters.least_part),
+        blocks: number(options.blocks, parameters.blocks),
         ..parameters
     };
     // If the caller gives only one of the two thresholds, only this threshold applies.
