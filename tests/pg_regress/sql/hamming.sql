@@ -4,7 +4,7 @@ CREATE TABLE bags AS SELECT i AS id, array_agg('w' || (hashint4(i / 3 * 100 + j)
 FROM generate_series(1, 200) i, generate_series(1, 1 + i % 13) j GROUP BY i;
 INSERT INTO bags VALUES (1001, '{}'), (1002, NULL), (1003, '{a}'), (1004, '{b}'), (1005, '{a,b}');
 CREATE VIEW sets AS SELECT id, array(SELECT DISTINCT unnest(body)) AS body FROM bags;
-CREATE VIEW by_hand AS SELECT x.id AS l, y.id AS r, cardinality(x.body) + cardinality(y.body) - 2 * o.shared AS distance, 2.0 * o.shared / (cardinality(x.body) + cardinality(y.body)) AS similarity
+CREATE TABLE by_hand AS SELECT x.id AS l, y.id AS r, cardinality(x.body) + cardinality(y.body) - 2 * o.shared AS distance, 2.0 * o.shared / (cardinality(x.body) + cardinality(y.body)) AS similarity
 FROM sets x, sets y, LATERAL (SELECT count(*)::int AS shared FROM unnest(x.body) t WHERE t = ANY (y.body)) o WHERE o.shared > 0 AND x.id < y.id;
 CREATE FUNCTION differ(threshold float8, d int) RETURNS TABLE(pairs bigint, missing bigint, more bigint) LANGUAGE sql AS $$
     WITH found AS (SELECT left_id, right_id, round(similarity::numeric, 9) FROM near_duplicates('bags', threshold, id_column => 'id', text_column => 'body', method => 'hamming', multiset => false, options => jsonb_build_object('distance', d))),
