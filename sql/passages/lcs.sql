@@ -25,11 +25,12 @@ CREATE FUNCTION tlcs_resemblance(
     "window" int DEFAULT 16,
     first int DEFAULT 10240,
     centre float8[] DEFAULT '{0.4,0.6}',
-    min_part int DEFAULT 0
+    min_part int DEFAULT 0,
+    blocks int DEFAULT 16
 ) RETURNS float8
     AS 'MODULE_PATHNAME', 'neardup_tlcs_resemblance'
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10000;
-COMMENT ON FUNCTION tlcs_resemblance(text, text, float8, int, int, float8[], int) IS
+COMMENT ON FUNCTION tlcs_resemblance(text, text, float8, int, int, float8[], int, int) IS
     'twice the trustable longest common subsequence of two texts / the characters of both: what they share without a break, not only as templates';
 
 CREATE FUNCTION tlcs_containment(
@@ -39,11 +40,12 @@ CREATE FUNCTION tlcs_containment(
     "window" int DEFAULT 16,
     first int DEFAULT 10240,
     centre float8[] DEFAULT '{0.4,0.6}',
-    min_part int DEFAULT 0
+    min_part int DEFAULT 0,
+    blocks int DEFAULT 16
 ) RETURNS float8
     AS 'MODULE_PATHNAME', 'neardup_tlcs_containment'
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10000;
-COMMENT ON FUNCTION tlcs_containment(text, text, float8, int, int, float8[], int) IS
+COMMENT ON FUNCTION tlcs_containment(text, text, float8, int, int, float8[], int, int) IS
     'the share of the characters of b that are in the trustable longest common subsequence of a and b';
 
 CREATE FUNCTION tlcs(
@@ -53,11 +55,12 @@ CREATE FUNCTION tlcs(
     "window" int DEFAULT 16,
     first int DEFAULT 10240,
     centre float8[] DEFAULT '{0.4,0.6}',
-    min_part int DEFAULT 0
+    min_part int DEFAULT 0,
+    blocks int DEFAULT 16
 ) RETURNS TABLE(left_span int4range, right_span int4range, length int)
     AS 'MODULE_PATHNAME', 'neardup_tlcs'
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10000 ROWS 1;
-COMMENT ON FUNCTION tlcs(text, text, float8, int, int, float8[], int) IS
+COMMENT ON FUNCTION tlcs(text, text, float8, int, int, float8[], int, int) IS
     'the trustable regions of two texts, and how many characters they have in common there; spans count characters as substring does';
 
 CREATE FUNCTION sentence_signatures(

@@ -12,7 +12,8 @@ CREATE FUNCTION repeated_runs(
     text_column text DEFAULT NULL,
     tokenizer text DEFAULT NULL,
     within_documents bool DEFAULT NULL,
-    min_tokens int DEFAULT 3
+    min_tokens int DEFAULT 3,
+    url text DEFAULT NULL
 ) RETURNS TABLE(
     id bigint,
     span int4range,
@@ -24,7 +25,7 @@ CREATE FUNCTION repeated_runs(
     AS 'MODULE_PATHNAME', 'neardup_repeated_runs'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION repeated_runs(
-    regclass, int, text, text, text, int, float8, text, text, text, bool, int
+    regclass, int, text, text, text, int, float8, text, text, text, bool, int, text
 ) IS 'the runs of words that a table says again, with the place where each stands first, for ids that are integers';
 
 CREATE FUNCTION repeated_runs(
@@ -40,7 +41,8 @@ CREATE FUNCTION repeated_runs(
     text_column text DEFAULT NULL,
     tokenizer text DEFAULT NULL,
     within_documents bool DEFAULT NULL,
-    min_tokens int DEFAULT 3
+    min_tokens int DEFAULT 3,
+    url text DEFAULT NULL
 ) RETURNS TABLE(
     id anyelement,
     span int4range,
@@ -52,7 +54,7 @@ CREATE FUNCTION repeated_runs(
     AS 'MODULE_PATHNAME', 'neardup_repeated_runs'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION repeated_runs(
-    regclass, int, anyelement, text, text, text, int, float8, text, text, text, bool, int
+    regclass, int, anyelement, text, text, text, int, float8, text, text, text, bool, int, text
 ) IS 'the runs of words that a table says again, with the place where each stands first, for ids of the given type';
 
 CREATE FUNCTION cut_repeats(
@@ -69,12 +71,13 @@ CREATE FUNCTION cut_repeats(
     within_documents bool DEFAULT NULL,
     min_tokens int DEFAULT 3,
     snap text DEFAULT 'none',
-    min_left int DEFAULT 0
+    min_left int DEFAULT 0,
+    url text DEFAULT NULL
 ) RETURNS TABLE(id bigint, body text, cut_characters int, cut_tokens int)
     AS 'MODULE_PATHNAME', 'neardup_cut_repeats'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION cut_repeats(
-    regclass, int, text, text, text, int, float8, text, text, text, bool, int, text, int
+    regclass, int, text, text, text, int, float8, text, text, text, bool, int, text, int, text
 ) IS 'the texts of a table without what the table says again, for ids that are integers';
 
 CREATE FUNCTION cut_repeats(
@@ -92,12 +95,13 @@ CREATE FUNCTION cut_repeats(
     within_documents bool DEFAULT NULL,
     min_tokens int DEFAULT 3,
     snap text DEFAULT 'none',
-    min_left int DEFAULT 0
+    min_left int DEFAULT 0,
+    url text DEFAULT NULL
 ) RETURNS TABLE(id anyelement, body text, cut_characters int, cut_tokens int)
     AS 'MODULE_PATHNAME', 'neardup_cut_repeats'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION cut_repeats(
-    regclass, int, anyelement, text, text, text, int, float8, text, text, text, bool, int, text, int
+    regclass, int, anyelement, text, text, text, int, float8, text, text, text, bool, int, text, int, text
 ) IS 'the texts of a table without what the table says again, for ids of the given type';
 
 CREATE FUNCTION shared_runs(

@@ -54,8 +54,8 @@ CREATE FUNCTION edit_similarity(a text, b text) RETURNS float8
 COMMENT ON FUNCTION edit_similarity(text, text) IS
     '1 - Levenshtein distance / characters of the longer text; case and white space count';
 
-CREATE FUNCTION html_text(html text, url text DEFAULT NULL) RETURNS text
+CREATE FUNCTION html_text(html text, url text DEFAULT NULL, image_urls text DEFAULT 'words') RETURNS text
     AS 'MODULE_PATHNAME', 'neardup_html_text'
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION html_text(text, text) IS
+COMMENT ON FUNCTION html_text(text, text, text) IS
     'the text of an HTML page, blank lines between block elements; images give their URL, those on the host of the page''s own url their file name';

@@ -175,13 +175,13 @@ fn predicates(threshold: f64) -> impl Iterator<Item = Predicate> {
     [Measure::Jaccard, Measure::Cosine, Measure::Dice, Measure::Overlap].into_iter().flat_map(
         move |measure| {
             let predicate = Predicate::new(measure, threshold).unwrap();
-            [predicate, predicate.and_shared(2), Predicate::shared(measure, 3)]
+            [predicate, predicate.and_shared(2), predicate.and_within(3), Predicate::shared(measure, 3)]
         },
     )
 }
 
 proptest! {
-    // Each case checks twelve predicates, so there are fewer cases than usual.
+    // Each case checks sixteen predicates, so there are fewer cases than usual.
     #![proptest_config(crate::cases::cases(48))]
     #[test]
     fn no_pair_is_missed(

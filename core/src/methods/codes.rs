@@ -54,6 +54,7 @@ pub struct ByCodes {
 /// The codes of the documents that one worker read.
 #[derive(Default)]
 struct Coder {
+    page: Document,
     codes: TextCollector,
     said: WeakCodes,
 }
@@ -61,7 +62,7 @@ struct Coder {
 impl Coder {
     fn add(&mut self, row: u32, document: &Document, spec: &CodeSpec, stop: &Stop) -> Result<()> {
         // Columns of other types are refused.
-        let Document::Text(text) = document else { return Ok(()) };
+        let Document::Text(text) = document.read(&mut self.page, stop)? else { return Ok(()) };
         let code = feature_code(text, spec, stop)?;
         self.codes.add(row, &code)?;
         self.said.add(&code);

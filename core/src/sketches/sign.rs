@@ -163,12 +163,17 @@ impl Signer {
                     }
                 }
                 (SignaturePart::Checksum { clean, html }, _) => {
-                    let Document::Text(text) = document else { return Ok(false) };
-                    let text = if html {
-                        read_text(text, None, page, stop)?;
-                        &*page
-                    } else {
-                        text
+                    let text = match document {
+                        Document::Text(text) if !html => text,
+                        Document::Text(text) => {
+                            read_text(text, None, page, stop)?;
+                            &*page
+                        }
+                        Document::Page(source) => {
+                            source.read(page, stop)?;
+                            &*page
+                        }
+                        _ => return Ok(false),
                     };
                     let Some(checksum) = checksum(text, clean, stop)? else { return Ok(false) };
                     words.extend(checksum);

@@ -28,19 +28,27 @@ pub enum Predicate {
     Grams(GramBound),
 }
 
-/// The least similarity and the least number of shared tokens of a pair.
+/// The least similarity and the least number of shared tokens of a pair, and the greatest Hamming
+/// distance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SetPredicate {
     measure: Measure,
     /// The least similarity; 0 if shared tokens alone decide.
     similarity: f64,
     shared: u32,
+    /// The greatest number of tokens that only one of the two sets has.
+    distance: u64,
 }
+
+/// No limit of the distance.
+const ANY_DISTANCE: u64 = u64::MAX;
 
 impl SetPredicate {
     #[inline]
     fn pass(&self, shared: u32, left: u32, right: u32) -> bool {
-        shared >= self.shared && self.measure.similarity(shared, left, right) >= self.similarity
+        shared >= self.shared
+            && self.measure.similarity(shared, left, right) >= self.similarity
+            && (self.distance == ANY_DISTANCE || hamming(shared, left, right) <= self.distance)
     }
 
     /// Implements [`Predicate::least_overlap`]. The result is exact: the float is only the start of
@@ -52,10 +60,19 @@ impl SetPredicate {
             return None;
         }
         // The conversion saturates at both ends; NaN cannot occur.
-        let start = self.measure.estimate(self.similarity, left, right).ceil() as u32;
+        let by_measure = self.measure.estimate(self.similarity, left, right).ceil() as u32;
+        let by_distance = (u64::from(left) + u64::from(right)).saturating_sub(self.distance).div_ceil(2);
+        // No set has more tokens than 32 bits can count.
+        let start = by_measure.max(by_distance as u32);
         let range = self.shared as usize..=most as usize;
         Some(least_near(start as usize, range, |least| self.pass(least as u32, left, right)) as u32)
     }
+}
+
+/// Returns the Hamming distance of two sets: the number of tokens that only one of them has.
+#[inline]
+fn hamming(shared: u32, left: u32, right: u32) -> u64 {
+    u64::from(left) + u64::from(right) - 2 * u64::from(shared)
 }
 
 impl Predicate {
@@ -82,7 +99,7 @@ impl Predicate {
     /// ```
     pub fn new(measure: Measure, threshold: f64) -> Result<Self> {
         check_threshold(threshold)?;
-        Ok(Self::Sets(SetPredicate { measure, similarity: threshold, shared: 1 }))
+        Ok(Self::Sets(SetPredicate { measure, similarity: threshold, shared: 1, distance: ANY_DISTANCE }))
     }
 
     /// Accepts pairs with at least `min_overlap` shared tokens, and at least 1. Their similarity by
@@ -96,7 +113,27 @@ impl Predicate {
     /// assert!(predicate.passes(2, 2, 900) && !predicate.passes(1, 1, 1));
     /// ```
     pub fn shared(measure: Measure, min_overlap: u32) -> Self {
-        Self::Sets(SetPredicate { measure, similarity: 0.0, shared: min_overlap.max(1) })
+        let (similarity, shared) = (0.0, min_overlap.max(1));
+        Self::Sets(SetPredicate { measure, similarity, shared, distance: ANY_DISTANCE })
+    }
+
+    /// Adds the condition that at most `distance` tokens are in one of the two sets alone: their
+    /// Hamming distance (Xiao et al., PPJoin+, WWW 2008, section 2.1). Sets without a common token
+    /// are no pair. A predicate for grams stays as it is.
+    ///
+    /// ```
+    /// use neardup_core::Measure;
+    /// use neardup_core::parameters::Predicate;
+    ///
+    /// let within = Predicate::shared(Measure::Dice, 1).and_within(2);
+    /// assert!(within.passes(3, 4, 4) && !within.passes(3, 4, 5) && !within.passes(0, 1, 1));
+    /// ```
+    #[must_use]
+    pub fn and_within(self, distance: u32) -> Self {
+        match self {
+            Self::Sets(sets) => Self::Sets(SetPredicate { distance: distance.into(), ..sets }),
+            Self::Grams(_) => self,
+        }
     }
 
     /// Adds the condition of at least `min_overlap` shared tokens. A predicate for grams stays as
@@ -265,6 +302,9 @@ mod tests {
                         assert_eq!(p.least_overlap(x, y), expected, "{measure:?} {t} {x} {y}");
                         let expected = (5..=x.min(y)).find(|&o| measure.similarity(o, x, y) >= t);
                         assert_eq!(p.and_shared(5).least_overlap(x, y), expected);
+                        let within = |o: &u32| measure.similarity(*o, x, y) >= t && x + y - 2 * o <= 7;
+                        let expected = (1..=x.min(y)).find(within);
+                        assert_eq!(p.and_within(7).least_overlap(x, y), expected);
                     }
                 }
             }

@@ -95,8 +95,10 @@ proptest! {
             prop_assert_eq!(&found, &naive(&sets, None, predicate), "{:?}", predicate);
             prop_assert_eq!(join(&sets, None, predicate, 1).1, counts, "counts do not depend on threads");
         }
-        let absolute = Predicate::shared(Measure::Overlap, least.unwrap_or(3));
-        prop_assert_eq!(join(&sets, None, absolute, threads).0, naive(&sets, None, absolute));
+        let least = least.unwrap_or(3);
+        for absolute in [Predicate::shared(Measure::Overlap, least), Predicate::shared(Measure::Dice, 1).and_within(least)] {
+            prop_assert_eq!(join(&sets, None, absolute, threads).0, naive(&sets, None, absolute));
+        }
     }
 
     #[test]
@@ -115,8 +117,10 @@ proptest! {
             let (found, _) = join(&sets, from, predicate, threads);
             prop_assert_eq!(found, naive(&sets, from, predicate), "{:?}", predicate);
         }
-        let absolute = Predicate::shared(Measure::Overlap, least.unwrap_or(3));
-        prop_assert_eq!(join(&sets, from, absolute, threads).0, naive(&sets, from, absolute));
+        let least = least.unwrap_or(3);
+        for absolute in [Predicate::shared(Measure::Overlap, least), Predicate::shared(Measure::Dice, 1).and_within(least)] {
+            prop_assert_eq!(join(&sets, from, absolute, threads).0, naive(&sets, from, absolute));
+        }
     }
 
     #[test]

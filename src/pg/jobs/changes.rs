@@ -83,8 +83,12 @@ fn find_way(docs: Oid, job: &TriggerEntry) -> Result<Option<TriggerPlan>> {
         id_type,
         id: columns.id.number,
         text: columns.text.number,
-        site: columns.site.map(|site| site.number),
-        shows_changes: !columns.text.is_virtual && !columns.site.is_some_and(|site| site.is_virtual),
+        others: columns.others().map(|column| column.map(|column| column.number)),
+        shows_changes: ![Some(columns.text)]
+            .into_iter()
+            .chain(columns.others())
+            .flatten()
+            .any(|of| of.is_virtual),
     }))
 }
 
@@ -129,7 +133,11 @@ fn read(trigger: &pg_sys::TriggerData, way: &TriggerPlan, marks: &mut ChangedIds
             };
             let mut same = |number: i16| marks.same(&old, &new, number);
             let same_id = same(id);
-            if same_id && way.shows_changes && way.site.is_none_or(&mut same) && same(way.text) {
+            if same_id
+                && way.shows_changes
+                && way.others.into_iter().flatten().all(&mut same)
+                && same(way.text)
+            {
                 continue;
             }
             if !marks.add(old.get(id))? || (!same_id && !marks.add(new.get(id))?) {

@@ -31,9 +31,9 @@ pub(super) struct TriggerPlan {
     pub id: i16,
     /// The number of the text column.
     pub text: i16,
-    /// The number of the site column, if there is one.
-    pub site: Option<i16>,
-    /// Set if rows store the values of the text column and the site column: the value of a virtual
+    /// The numbers of the other columns on which the pairs of a row depend.
+    pub others: [Option<i16>; 2],
+    /// Set if rows store the values of these columns and of the text column: the value of a virtual
     /// column may change with any update.
     pub shows_changes: bool,
 }

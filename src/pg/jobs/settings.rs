@@ -77,6 +77,8 @@ struct Numbers {
     id: i16,
     text: i16,
     site: Option<i16>,
+    #[serde(default)]
+    url: Option<i16>,
 }
 
 /// The columns of a watched relation.
@@ -88,7 +90,19 @@ pub(super) struct Columns<'a> {
     pub text: &'a UserColumn,
     /// The site column, if there is one.
     pub site: Option<&'a UserColumn>,
+    /// The column with the URLs of HTML pages, if there is one.
+    pub url: Option<&'a UserColumn>,
 }
+
+impl<'a> Columns<'a> {
+    /// Returns the columns on which the pairs of a row depend in addition to its document.
+    pub(super) fn others(&self) -> [Option<&'a UserColumn>; 2] {
+        [self.site, self.url]
+    }
+}
+
+/// The option that names the column with the URLs of HTML pages.
+const URL: &str = "url";
 
 impl Settings {
     /// Reads the arguments of a call of `neardup_watch`.
@@ -124,6 +138,8 @@ impl Settings {
             .map_err(|e| e.hint(hint()))?;
         let site = self.site_column.as_deref().map(|name| relation.named(name, "site_column"));
         let site = site.transpose().map_err(|e| e.hint(hint()))?;
+        let url = self.url_column().map(|name| relation.named(name, URL));
+        let url = url.transpose().map_err(|e| e.hint(hint()))?;
         let unfit = |code: PgSqlErrorCode, why: &str| {
             SqlError::new(code, format!("type {} {why}", id.type_name()))
                 .hint("Watch a view that casts the ids to text.")
@@ -137,22 +153,31 @@ impl Settings {
             let why = "has no type of arrays, so it cannot be an id of a job";
             return Err(unfit(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, why));
         }
-        self.keep(relation, &Columns { id, text, site });
+        self.keep(relation, &Columns { id, text, site, url });
         self.tokenizer = (self.tokenizer.take())
             .map(|name| with_schema(name.into(), relation.namespace).map(Into::into))
             .transpose()?;
         Ok(())
     }
 
+    /// Returns the name of the column with the URLs of HTML pages.
+    fn url_column(&self) -> Option<&str> {
+        self.options.as_ref()?.get(URL)?.as_str()
+    }
+
     fn keep(&mut self, relation: &Relation, columns: &Columns<'_>) {
         self.id_column = Some(columns.id.name.clone());
         self.text_column = Some(columns.text.name.clone());
         self.site_column = columns.site.map(|site| site.name.clone());
+        if let (Some(url), Some(options)) = (columns.url, &mut self.options) {
+            options[URL] = url.name.clone().into();
+        }
         self.relation = Some(relation.oid.to_u32());
         self.columns = Some(Numbers {
             id: columns.id.number,
             text: columns.text.number,
             site: columns.site.map(|site| site.number),
+            url: columns.url.map(|url| url.number),
         });
     }
 
@@ -160,16 +185,20 @@ impl Settings {
     /// one of them was dropped.
     pub(super) fn columns<'a>(&self, relation: &'a Relation) -> Option<Columns<'a>> {
         let numbers = self.columns.filter(|_| self.relation == Some(relation.oid.to_u32()));
-        let find = |number: Option<i16>, name: &Option<String>| match number {
+        let find = |number: Option<i16>, name: Option<&str>| match number {
             Some(number) => relation.numbered(number),
-            None => relation.named(name.as_deref()?, "").ok(),
+            None => relation.named(name?, "").ok(),
         };
-        let has_site = numbers.map_or(self.site_column.is_some(), |of| of.site.is_some());
-        let site = || find(numbers.and_then(|of| of.site), &self.site_column);
+        // A column that the job has must be found.
+        let other = |number: Option<Option<i16>>, name: Option<&str>| {
+            let is_there = number.map_or(name.is_some(), |number| number.is_some());
+            if is_there { find(number.flatten(), name).map(Some) } else { Some(None) }
+        };
         Some(Columns {
-            id: find(numbers.map(|of| of.id), &self.id_column)?,
-            text: find(numbers.map(|of| of.text), &self.text_column)?,
-            site: if has_site { Some(site()?) } else { None },
+            id: find(numbers.map(|of| of.id), self.id_column.as_deref())?,
+            text: find(numbers.map(|of| of.text), self.text_column.as_deref())?,
+            site: other(numbers.map(|of| of.site), self.site_column.as_deref())?,
+            url: other(numbers.map(|of| of.url), self.url_column())?,
         })
     }
 
@@ -178,15 +207,17 @@ impl Settings {
     /// stored. If so, stores the new names and numbers.
     pub(super) fn renew_columns<'a>(&mut self, relation: &'a Relation) -> Result<(Columns<'a>, bool)> {
         let Some(columns) = self.columns(relation) else {
-            let names = [&self.id_column, &self.text_column, &self.site_column];
-            let names: Vec<&str> = names.into_iter().filter_map(Option::as_deref).collect();
+            let names = [&self.id_column, &self.text_column, &self.site_column].map(Option::as_deref);
+            let names: Vec<&str> = names.into_iter().chain([self.url_column()]).flatten().collect();
             return Err(not_now(
                 format!("a column of the job of {} is gone: it had {}", relation.shown, names.join(", ")),
                 anew(&relation.shown),
             ));
         };
-        let kept =
-            |of: &Self| (of.id_column.clone(), of.text_column.clone(), of.site_column.clone(), of.relation);
+        let kept = |of: &Self| {
+            let url = of.url_column().map(str::to_owned);
+            (of.id_column.clone(), of.text_column.clone(), of.site_column.clone(), url, of.relation)
+        };
         let before = kept(self);
         self.keep(relation, &columns);
         Ok((columns, before != kept(self)))

@@ -12,8 +12,8 @@ use super::tokenizer::{HTML, HtmlPages, parse_tokenizer};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::notices::notice;
 use neardup_core::clusters::Clustering;
-use neardup_core::features::FeatureSpec;
 use neardup_core::features::normalization::Normalization;
+use neardup_core::features::{FeatureSpec, Tokenizer};
 use neardup_core::verify::measure::check_threshold;
 
 /// The arguments of a method. The method reads each argument that it knows, in the order of the
@@ -43,6 +43,8 @@ pub(crate) struct Arguments<'a> {
     pub(crate) shingle: Option<i32>,
     pub(crate) multiset: Option<bool>,
     pub(crate) tsearch: Option<pg_sys::Oid>,
+    /// The column with the URLs of the pages, if it was given.
+    pub(crate) url: Option<ColumnName>,
     /// Set if the documents are HTML pages whose text is compared.
     pub(crate) pages: Option<HtmlPages>,
     pub(crate) max_pairs: Option<u64>,
@@ -70,6 +72,7 @@ impl Arguments<'static> {
             shingle: None,
             multiset: None,
             tsearch: None,
+            url: None,
             pages: None,
             max_pairs: None,
             normalize: None,
@@ -126,9 +129,10 @@ impl Arguments<'_> {
         for name in of_all {
             general.extend(given.remove_entry(*name));
         }
-        let OfAll { max_pairs, normalize } = options::read(&general, &self.example)?;
+        let OfAll { max_pairs, normalize, url } = options::read(&general, &self.example)?;
         self.max_pairs = max_pairs.map(|most| most.0);
         self.normalize = normalize.map(|form| form.0);
+        self.url = url;
         let read = options::read(&given, &self.example)?;
         self.given = given;
         Ok(read)
@@ -172,6 +176,11 @@ impl Arguments<'_> {
         self.has_sites
     }
 
+    /// Reports whether the documents are HTML pages.
+    pub(crate) fn is_html(&self) -> bool {
+        self.pages.is_some() || self.tokenizer.as_deref() == Some(HTML)
+    }
+
     /// Sets how documents are cut into tokens, unless the call says so itself.
     pub(crate) fn cut_by_default(&mut self, tokenizer: Option<&'static str>, shingle: i32) {
         if self.tokenizer.is_none() && self.made.is_none() {
@@ -183,8 +192,13 @@ impl Arguments<'_> {
     /// Returns the rules that turn documents into sets. `shingle` is the default number of words in
     /// a shingle; for characters the default is always 3.
     pub(crate) fn feature_spec(&mut self, shingle: usize) -> Result<FeatureSpec> {
-        let (tokenizer, tsearch) = parse_tokenizer(self.tokenizer.as_deref(), &self.example)?;
+        let (mut tokenizer, tsearch) = parse_tokenizer(self.tokenizer.as_deref(), &self.example)?;
         self.tsearch = tsearch;
+        self.pages_with_urls()?;
+        if self.pages.is_some() {
+            // The text of the page is what is cut.
+            tokenizer = Tokenizer::Words;
+        }
         if let Some(name) = &self.tokenizer {
             if let Some(made) = &self.made {
                 let message = format!("column \"{made}\" holds tokens already made, so no tokenizer is used");
@@ -203,28 +217,31 @@ impl Arguments<'_> {
         Ok(spec)
     }
 
-    /// Treats documents as HTML pages if the call says so. This is for a method that compares texts
-    /// as they are. `how` is a clause of the message that says what the method does, and `url` is
-    /// the column with the URLs of the pages.
-    pub(crate) fn pages(&mut self, url: Option<ColumnName>, how: &str) -> Result<()> {
-        let example = self.example.with("tokenizer", literal(HTML));
-        let asked = self.tokenizer.take();
-        self.pages = HtmlPages::read(asked.as_deref(), url, &example)?;
-        if let (Some(name), None) = (asked, &self.pages) {
-            let message =
-                format!("method \"{}\" {how}: tokenizer \"{name}\" is not used, only html is", self.method);
-            return Err(SqlError::parameter(message).hint(such_as(&example)));
-        }
-        if self.pages.is_some() {
-            self.example = example;
+    /// Treats documents as HTML pages whose URLs are known if the call names a column of URLs.
+    pub(crate) fn pages_with_urls(&mut self) -> Result<()> {
+        if let Some(url) = self.url.take() {
+            let example = self.example.with("tokenizer", literal(HTML));
+            self.pages = HtmlPages::read(self.tokenizer.as_deref(), Some(url), &example)?;
         }
         Ok(())
     }
 
-    /// Refuses arguments that have no meaning for a method that compares texts as they are:
-    /// arguments that determine how texts are cut into tokens, and columns that hold no texts.
-    /// `how` is a clause of the message that says what the method does.
+    /// Treats documents as HTML pages if the call says so. Refuses arguments that have no meaning
+    /// for a method that compares texts as they are: arguments that determine how texts are cut
+    /// into tokens, and columns that hold no texts. `how` is a clause of the message that says what
+    /// the method does.
     pub(crate) fn whole_texts(&mut self, how: &str) -> Result<()> {
+        let with_html = self.example.with("tokenizer", literal(HTML));
+        let (asked, url) = (self.tokenizer.take(), self.url.take());
+        self.pages = HtmlPages::read(asked.as_deref(), url, &with_html)?;
+        if let (Some(name), None) = (asked, &self.pages) {
+            let message =
+                format!("method \"{}\" {how}: tokenizer \"{name}\" is not used, only html is", self.method);
+            return Err(SqlError::parameter(message).hint(such_as(&with_html)));
+        }
+        if self.pages.is_some() {
+            self.example = with_html;
+        }
         if let Some(name) = self.cutting() {
             let message = format!("method \"{}\" {how}: {name} is not used", self.method);
             let example = self.without_method.with("method", literal(self.method));

@@ -83,6 +83,7 @@ arguments! {
     TitleColumn = "title_column",
     Tokenizer = "tokenizer",
     Unit = "unit",
+    Url = "url",
     Wanted = "wanted",
     Within = "within",
     WithinDocuments = "within_documents",
@@ -156,11 +157,11 @@ forms! {
     ],
     REPEATED_RUNS = "repeated_runs" [
         Docs, MinLength, IdType, Unit, Keep, Within, MinDocuments, MinShare, IdColumn, TextColumn, Tokenizer,
-        WithinDocuments, MinTokens,
+        WithinDocuments, MinTokens, Url,
     ],
     CUT_REPEATS = "cut_repeats" [
         Docs, MinLength, IdType, Unit, Keep, Within, MinDocuments, MinShare, IdColumn, TextColumn, Tokenizer,
-        WithinDocuments, MinTokens, Snap, MinLeft,
+        WithinDocuments, MinTokens, Snap, MinLeft, Url,
     ],
     SHARED_RUNS = "shared_runs" [A, B, MinRun, Tokenizer],
     CLUSTERS_OF_PAIRS = "clusters_of_pairs" [Pairs, IdType, MaxClusterSize, Clustering, Thresholds],

@@ -6,18 +6,16 @@ use pgrx::pg_sys;
 use serde::Deserialize;
 
 use super::arguments::Arguments;
-use super::example::{literal, such_as};
+use super::example::{Example, literal, such_as};
 use super::form::{Argument, Named};
 use super::join::{made_tokens, refuse_normalization, refuse_sketches};
 use super::limits::RowLimits;
 use super::methods::{self, sets};
-use super::options::{self, NormalizationForm, Options};
+use super::options::{self, ColumnName, NormalizationForm, Options};
 use super::tables::{Tables, Treatment};
-use super::tokenizer::HTML;
 use crate::pg::read::source::DocumentSource;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::features::FeatureSpec;
-use neardup_core::features::normalization::Normalization;
 use neardup_core::verify::measure::Measure;
 
 /// A search for the nearest of each row.
@@ -75,14 +73,16 @@ impl NearestRequest {
             example,
             ..Arguments::of_defaults(method)
         };
+        let NearestOptions { normalize, url } = options(given, &arguments.example)?;
+        arguments.url = url;
         let spec = arguments.feature_spec(1)?;
-        let normalize = normalization(given, &arguments)?;
+        let normalize = normalize.map(|form| form.0);
         if normalize.is_some() {
-            let is_html = arguments.tokenizer.as_deref() == Some(HTML);
-            refuse_normalization(&columns, is_html)
+            refuse_normalization(&columns, arguments.is_html())
                 .map_err(|error| error.hint(such_as(&arguments.example)))?;
         }
-        let treatment = Treatment { tsearch: arguments.tsearch, normalize, ..Treatment::default() };
+        let Arguments { tsearch, pages, .. } = arguments;
+        let treatment = Treatment { tsearch, normalize, pages: pages.as_ref() };
         let (source, _) = tables.sources(columns, treatment, |table, n| limits.columns(table, n))?;
         // The value is in its range.
         let (id_type, k) = (tables.id_type(), k as usize);
@@ -95,16 +95,16 @@ impl NearestRequest {
 struct NearestOptions {
     /// The normalization form of the texts.
     normalize: Option<NormalizationForm>,
+    /// The column with the URLs of HTML pages.
+    url: Option<ColumnName>,
 }
 
 impl Options for NearestOptions {}
 
-/// Returns the normalization form that a call asks for.
-fn normalization(given: Named<'_>, arguments: &Arguments<'_>) -> Result<Option<Normalization>> {
-    let example = &arguments.example;
+/// Reads the options of a call.
+fn options(given: Named<'_>, example: &Example) -> Result<NearestOptions> {
     let hint = || such_as(&options::with(example, "{\"normalize\": \"nfkc\"}"));
     let asked = options::given(given.json(Argument::Options), hint)?;
     options::only_known(&asked, options::names::<NearestOptions>(), example)?;
-    let NearestOptions { normalize } = options::read(&asked, example)?;
-    Ok(normalize.map(|form| form.0))
+    options::read(&asked, example)
 }

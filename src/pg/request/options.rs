@@ -23,6 +23,8 @@ pub(crate) trait Options: DeserializeOwned {
     /// call without options.
     fn good(key: &str) -> Option<String> {
         let value = match key {
+            // It is not known here whether the relation has such a column.
+            "url" => return None,
             "max_pairs" | "min_overlap" | "max_similar" => "1000",
             "max_depth" => "2",
             "recall" | "high_recall" | "threshold" => "0.95",
@@ -113,6 +115,8 @@ pub(super) struct OfAll {
     pub max_pairs: Option<Count>,
     /// The normalization form of the texts.
     pub normalize: Option<NormalizationForm>,
+    /// The column with the URLs of HTML pages.
+    pub url: Option<ColumnName>,
 }
 
 impl Options for OfAll {}

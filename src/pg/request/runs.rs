@@ -7,7 +7,7 @@ use pgrx::pg_sys;
 use super::example::{Example, literal, named, such_as};
 use super::form::{Argument, Named};
 use super::join::refuse_made;
-use super::options::at_least_one;
+use super::options::{ColumnName, at_least_one};
 use super::tables::{Tables, Treatment};
 use super::tokenizer::{HtmlPages, plain_tokenizer};
 use crate::pg::read::source::{DocumentSource, RowColumns};
@@ -108,8 +108,9 @@ fn parameters(given: Named<'_>, example: &mut Example) -> Result<(RunParameters,
         })?;
         example.threshold = Some(least as f64);
     }
-    let name = given.text(Argument::Tokenizer)?;
-    let (tokenizer, pages) = plain_tokenizer(name.as_deref(), example)?;
+    let (name, url) = (given.text(Argument::Tokenizer)?, given.text(Argument::Url)?);
+    let url = url.map(|name| ColumnName(name.into_owned()));
+    let (tokenizer, pages) = plain_tokenizer(name.as_deref(), url, example)?;
     if let Some(name) = &name {
         *example = example.with("tokenizer", literal(name));
     }

@@ -122,6 +122,7 @@ fn text_search_configuration(name: &str, example: &Example) -> Result<pg_sys::Oi
 /// Returns the tokenizer for texts whose tokens have places.
 pub(crate) fn plain_tokenizer(
     name: Option<&str>,
+    url: Option<ColumnName>,
     example: &Example,
 ) -> Result<(Tokenizer, Option<HtmlPages>)> {
     let (tokenizer, tsearch) = parse_tokenizer(name, example)?;
@@ -130,6 +131,6 @@ pub(crate) fn plain_tokenizer(
                        whitespace or html";
         return Err(SqlError::parameter(message).hint(such_as(&example.with("tokenizer", literal("words")))));
     }
-    let pages = HtmlPages::read(name.filter(|&name| name == HTML), None, example)?;
+    let pages = HtmlPages::read(name, url, &example.with("tokenizer", literal(HTML)))?;
     Ok((tokenizer, pages))
 }

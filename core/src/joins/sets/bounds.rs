@@ -211,9 +211,9 @@ mod tests {
         for measure in Measure::ALL {
             for n in 1..=28 {
                 let p = Predicate::new(measure, f64::from(n) / 28.0).unwrap();
-                predicates.extend([p, p.and_shared(4)]);
+                predicates.extend([p, p.and_shared(4), p.and_within(5), p.and_shared(4).and_within(9)]);
             }
-            predicates.push(Predicate::shared(measure, 7));
+            predicates.extend([Predicate::shared(measure, 7), Predicate::shared(measure, 1).and_within(6)]);
             predicates.push(Predicate::new(measure, 0.8).unwrap());
         }
         for predicate in predicates {

@@ -220,6 +220,7 @@ fn sets() {
         (words(1), overlap),
         (FeatureSpec::WORDS, Predicate::shared(Measure::Jaccard, 4)),
         (words(3), Predicate::new(Measure::Cosine, 0.4).unwrap()),
+        (words(1), Predicate::shared(Measure::Dice, 1).and_within(6)),
     ] {
         check("sets", &Sets { spec, predicate, algorithm: Algorithm::Auto }, 50);
     }

@@ -43,16 +43,38 @@ pub fn html_text(html: &str, url: Option<&str>) -> String {
     text
 }
 
+/// What an image gives to the text of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ImageText {
+    /// Its URL, whose words count like others.
+    #[default]
+    Url,
+    /// The letters and digits of its URL, which are one word, as an image is one term in Henzinger's
+    /// patent.
+    Term,
+}
+
 /// Writes the text of a page to `text`, replacing its content.
 ///
 /// Checks `stop` once for every 64 KiB. Fails with [`crate::error::Error::Stopped`] or
 /// [`crate::error::Error::OutOfMemory`].
 pub fn read_text(html: &str, url: Option<&str>, text: &mut String, stop: &Stop) -> Result<()> {
+    read_with_images(html, url, ImageText::Url, text, stop)
+}
+
+/// Does the same as [`read_text`], and says what images give.
+pub fn read_with_images(
+    html: &str,
+    url: Option<&str>,
+    images: ImageText,
+    text: &mut String,
+    stop: &Stop,
+) -> Result<()> {
     text.clear();
     stop.check()?;
     let values = Cell::new(0);
     let input = Input::new(html, &values, stop);
-    let mut page = PageState::new(text, url.and_then(page_host), &values, stop);
+    let mut page = PageState::new(text, url.and_then(page_host), images, &values, stop);
     let mut tokenizer = Tokenizer::new_with_emitter(input, &mut page);
     loop {
         match tokenizer.next() {
@@ -133,6 +155,11 @@ mod tests {
         for (source, expected) in cases {
             assert_eq!(html_text(&format!("<IMG alt=x SRC='{source}' src=b>"), page), expected, "{source}");
         }
+        let mut term = String::new();
+        let source = "a<img src='//cdn.example.org/a&amp;b-é.GIF?7'> <img src=/b/c-d.png>b<img src='/?'>";
+        read_with_images(source, page, ImageText::Term, &mut term, &Stop::default()).unwrap();
+        assert_eq!(term, "a cdnexampleorgabéGIF7 cdpng b");
+        assert_eq!(words(&term), ["a", "cdnexampleorgabégif7", "cdpng", "b"]);
         let absolute = "<img src=http://a.example/b/c.png>";
         assert_eq!(html_text(absolute, None), "http://a.example/b/c.png");
         assert_eq!(html_text(absolute, Some("a.example/x")), "c.png");

@@ -6,11 +6,12 @@ use std::cell::Cell;
 
 use html5gum::State;
 
+use super::ImageText;
 use super::elements::ends_paragraph;
 use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::memory;
-use crate::text::characters::{is_space, trim};
+use crate::text::characters::{is_alphanumeric, is_space, trim};
 
 /// The purpose of memory, for error messages.
 pub(super) const DOING: &str = "reading an HTML page";
@@ -81,6 +82,7 @@ pub struct Tag {
 pub struct PageState<'a> {
     text: &'a mut String,
     host: Option<&'a str>,
+    images: ImageText,
     stop: &'a Stop,
     /// The number of attribute values that were begun; see [`super::reader::Input`].
     pub values: &'a Cell<u32>,
@@ -108,10 +110,17 @@ pub struct PageState<'a> {
 
 impl<'a> PageState<'a> {
     /// Begins a page. Images on `host` give their file names.
-    pub fn new(text: &'a mut String, host: Option<&'a str>, values: &'a Cell<u32>, stop: &'a Stop) -> Self {
+    pub fn new(
+        text: &'a mut String,
+        host: Option<&'a str>,
+        images: ImageText,
+        values: &'a Cell<u32>,
+        stop: &'a Stop,
+    ) -> Self {
         Self {
             text,
             host,
+            images,
             stop,
             values,
             run: Vec::new(),
@@ -273,11 +282,19 @@ impl<'a> PageState<'a> {
             Some(of_image) => self.host.is_some_and(|own| same_host(own, of_image)),
             None => !has_scheme(source),
         };
-        if own {
+        let shown = if own {
             let path = source.split(['?', '#']).next().unwrap_or_default();
-            self.add(path.rsplit('/').next().unwrap_or_default())?;
+            path.rsplit('/').next().unwrap_or_default()
         } else {
-            self.add(source)?;
+            source
+        };
+        match self.images {
+            ImageText::Url => self.add(shown)?,
+            ImageText::Term => {
+                let mut term = memory::copied(shown, DOING)?;
+                term.retain(is_alphanumeric);
+                self.add(&term)?;
+            }
         }
         self.widen(Gap::Space);
         Ok(())

@@ -53,18 +53,20 @@ fn effort(a: usize, b: usize) -> usize {
 }
 
 sql_functions! {
-    /// `tlcs_resemblance(text, text, slope, window, first, centre, min_part) → float8`
+    /// `tlcs_resemblance(text, text, slope, window, first, centre, min_part, blocks) →
+    /// float8`
     neardup_tlcs_resemblance, within Arguments: |call| {
         Ok(call.give(tlcs(call)?.map(|found| found.resemblance())))
     };
 
-    /// `tlcs_containment(text, text, slope, window, first, centre, min_part) → float8`
+    /// `tlcs_containment(text, text, slope, window, first, centre, min_part, blocks) →
+    /// float8`
     neardup_tlcs_containment, within Arguments: |call| {
         Ok(call.give(tlcs(call)?.map(|found| found.containment())))
     };
 
-    /// `tlcs(text, text, slope, window, first, centre, min_part) → TABLE(left_span, right_span,
-    /// length)`
+    /// `tlcs(text, text, slope, window, first, centre, min_part, blocks) → TABLE(left_span,
+    /// right_span, length)`
     neardup_tlcs, within Arguments: |call| {
         set_returning::answer(call, || {
             let parts = tlcs(call)?.map(|found| found.parts).unwrap_or_default();
@@ -87,6 +89,7 @@ fn tlcs(call: FunctionCall) -> Result<Option<Found>> {
         first: call.whole(4, "first")?.into(),
         centre: centre(&call.need::<Vec<Option<f64>>>(5, "centre")?)?,
         least_part: call.whole(6, "min_part")?,
+        blocks: call.whole(7, "blocks")?,
         trustable: true,
         ..Parameters::default()
     };

@@ -122,7 +122,7 @@ sql_functions! {
                 SqlError::parameter(message).hint(such_as(&example))
             })?;
             let tokenizer = given.text(Argument::Tokenizer)?;
-            let (tokenizer, _) = plain_tokenizer(tokenizer.as_deref(), &example)?;
+            let (tokenizer, _) = plain_tokenizer(tokenizer.as_deref(), None, &example)?;
             let mut found = None;
             if let Some(texts) = call.two_texts()? {
                 let bytes = texts.iter().map(|text| text.len()).sum();

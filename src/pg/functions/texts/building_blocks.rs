@@ -8,7 +8,7 @@ use pgrx::pg_sys::Datum;
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::checks;
 use crate::pg::server::encoding;
-use crate::pg::server::error::Result;
+use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::{compute, compute_with};
 use crate::pg::server::values::{lossy_text, number_array, text_array};
 use neardup_core::features::dictionary::Dictionary;
@@ -17,7 +17,7 @@ use neardup_core::features::tokens::{Document, Scratch, Token, for_each_token};
 use neardup_core::features::{FeatureSpec, Tokenizer};
 use neardup_core::memory;
 use neardup_core::storage::rows::Ragged;
-use neardup_core::text::html::read_text;
+use neardup_core::text::html::{ImageText, read_with_images};
 use neardup_core::text::words::{WordScratch, for_each_word};
 use neardup_core::verify::edit;
 use neardup_core::verify::measure::Measure;
@@ -95,12 +95,23 @@ sql_functions! {
         Ok(call.give(Some(edit::similarity(distance, longer))))
     };
 
-    /// `html_text(html, url) → text`
+    /// `html_text(html, url, image_urls) → text`
     neardup_html_text, within Arguments: |call| {
         let Some(html) = call.text(0)? else { return Ok(call.give::<i32>(None)) };
         let url = call.text(1)?;
+        let images = match call.name(2)?.as_deref() {
+            None | Some("words") => ImageText::Url,
+            Some("term") => ImageText::Term,
+            Some(other) => {
+                let message = format!("image_urls must be words or term, not \"{other}\"");
+                let hint = "For example: SELECT html_text(page, url, 'term') FROM pages;";
+                return Err(SqlError::parameter(message).hint(hint));
+            }
+        };
         let mut text = String::new();
-        compute_with(html.len(), &mut text, |text, stop| read_text(&html, url.as_deref(), text, stop))?;
+        compute_with(html.len(), &mut text, |text, stop| {
+            read_with_images(&html, url.as_deref(), images, text, stop)
+        })?;
         // An entity may represent a character that the server's encoding does not contain, and be
         // shorter than the character.
         lossy_text(&text, "the text of the page")

@@ -69,7 +69,7 @@ pub(crate) fn is_unique(docs: Oid, column: i16) -> Statement {
 /// it calls, are not found.
 pub(in crate::pg::jobs) fn read_a_row(docs: Oid, name: &str, columns: &Columns<'_>) -> Result<Statement> {
     let mut read = Vec::new();
-    for column in [Some(columns.id), Some(columns.text), columns.site].into_iter().flatten() {
+    for column in [Some(columns.id), Some(columns.text)].into_iter().chain(columns.others()).flatten() {
         read.push(format!("d.{}::text", column.quoted()?));
     }
     Ok(Statement::new(format!("SELECT length(concat({})) FROM {name} d LIMIT 1", read.join(", ")))

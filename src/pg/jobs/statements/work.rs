@@ -15,6 +15,7 @@ use crate::pg::procedure::table::Table;
 use crate::pg::query::Parameter;
 use crate::pg::query::as_user::INTERNAL;
 use crate::pg::query::citus::is_spread;
+use crate::pg::query::column::UserColumn;
 use crate::pg::query::moment::Moment;
 use crate::pg::query::names::{equality, qualified_type};
 use crate::pg::request::example::literal;
@@ -209,14 +210,17 @@ fn id_expression(columns: &Columns<'_>) -> Result<String> {
 /// relative to the alias `d`.
 fn content(columns: &Columns<'_>) -> Result<String> {
     let body = format!("d.{}::pg_catalog.text", columns.text.quoted()?);
-    Ok(match columns.site {
-        None => body,
-        Some(site) => format!(
-            "pg_catalog.concat(COALESCE({body}, ''::pg_catalog.text), E'\\x01'::pg_catalog.text, \
-             COALESCE(d.{}::pg_catalog.text, ''::pg_catalog.text))",
-            site.quoted()?
-        ),
-    })
+    let other = |column: &UserColumn| {
+        Ok(format!(
+            ", E'\\x01'::pg_catalog.text, COALESCE(d.{}::pg_catalog.text, ''::pg_catalog.text)",
+            column.quoted()?
+        ))
+    };
+    let others = columns.others().into_iter().flatten().map(other).collect::<Result<String>>()?;
+    if others.is_empty() {
+        return Ok(body);
+    }
+    Ok(format!("pg_catalog.concat(COALESCE({body}, ''::pg_catalog.text){others})"))
 }
 
 /// Returns the id that the detail of the error of a unique index quotes, whatever its language: it

@@ -24,6 +24,7 @@ const METHODS: &[(&str, Parse)] = &[
     ("dice", sets::parse),
     ("overlap", sets::parse),
     ("containment", sets::parse),
+    ("hamming", sets::parse),
     ("edit", sets::parse_edit),
     ("tlcs", tlcs::parse),
     ("lcs", tlcs::parse),

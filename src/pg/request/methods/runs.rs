@@ -67,12 +67,12 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     }
     arguments.accept();
     let asked = arguments.tokenizer.take();
-    let (tokenizer, pages) = plain_tokenizer(asked.as_deref(), &arguments.example)?;
+    let (tokenizer, pages) = plain_tokenizer(asked.as_deref(), arguments.url.take(), &arguments.example)?;
     if let Some(name) = &asked {
         arguments.example = arguments.example.with("tokenizer", literal(name));
     }
-    arguments.pages = pages;
     arguments.whole_texts("compares runs of tokens")?;
+    arguments.pages = pages;
     let max_documents = max_documents.map(|most| most.0);
     Ok(Box::new(Runs { min_run: min_run as usize, of, threshold, max_documents, tokenizer }))
 }

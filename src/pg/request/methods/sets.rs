@@ -1,4 +1,4 @@
-//! The exact joins of token or shingle sets: `jaccard`, `cosine`, `dice`, `overlap`, `containment`;
+//! The exact joins of token or shingle sets: `jaccard`, `cosine`, `dice`, `overlap`, `containment`, `hamming`;
 //! and `edit`, which finds its candidates in the same ways.
 
 use serde::Deserialize;
@@ -22,26 +22,31 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let measure = measure(arguments.method, arguments.relations);
     let given = arguments.threshold;
     let threshold = arguments.threshold(DEFAULT_THRESHOLD)?;
-    // Only overlap takes an absolute number of shared tokens as a limit.
-    let known = [CandidateOptions::OF_ALL, &["min_overlap"]].concat();
-    let known = if arguments.method == "overlap" { &known } else { CandidateOptions::OF_ALL };
-    let options: CandidateOptions = arguments.options_of(known)?;
-    let least = options.min_overlap;
-    if least.is_some() {
+    // A number of tokens is the limit of some measures.
+    let limits: &[&str] = match arguments.method {
+        "overlap" => &["min_overlap"],
+        "hamming" => &["distance"],
+        _ => &[],
+    };
+    let options: CandidateOptions = arguments.options_of(&[CandidateOptions::OF_ALL, limits].concat())?;
+    let (least, distance) = (options.min_overlap, options.distance);
+    if least.is_some() || distance.is_some() {
         arguments.example.threshold = given;
     }
     let algorithm = options.algorithm();
     arguments.accept();
     let spec = arguments.feature_spec(1)?;
     // If only one of the two limits is given, only this limit applies.
-    let least = least.map(|least| u32::try_from(least.0).unwrap_or(u32::MAX));
-    let predicate = match (given, least) {
-        (None, Some(least)) => Predicate::shared(measure, least),
-        _ => {
-            let predicate = Predicate::new(measure, threshold)?;
-            least.map_or(predicate, |least| predicate.and_shared(least))
-        }
+    let mut predicate = match given {
+        None if least.is_some() || distance.is_some() => Predicate::shared(measure, 1),
+        _ => Predicate::new(measure, threshold)?,
     };
+    if let Some(least) = least {
+        predicate = predicate.and_shared(u32::try_from(least.0).unwrap_or(u32::MAX));
+    }
+    if let Some(distance) = distance {
+        predicate = predicate.and_within(distance.0);
+    }
     Ok(Box::new(Sets { spec, predicate, algorithm }))
 }
 
@@ -49,7 +54,8 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
 pub(crate) fn measure(method: &str, relations: usize) -> Measure {
     match method {
         "cosine" => Measure::Cosine,
-        "dice" => Measure::Dice,
+        // The similarity of two sets is 1 - distance / tokens of both.
+        "dice" | "hamming" => Measure::Dice,
         "overlap" => Measure::Overlap,
         // Within one table the documents of a pair have no order, so the greater containment of the
         // two directions counts.
@@ -82,7 +88,8 @@ pub(crate) struct CandidateOptions {
     max_depth: Option<WholeNumber<1, 16>>,
     /// The minimum number of shared tokens, for `overlap`.
     min_overlap: Option<Count>,
-    /// The maximum number of edits, for `edit`.
+    /// The maximum number of edits, for `edit`, or of tokens that only one of two sets has, for
+    /// `hamming`.
     pub distance: Option<Number>,
 }
 

@@ -4,7 +4,7 @@
 use super::techniques::{self, TechniqueArguments, TechniqueOptions, complete, flag, preset};
 use crate::pg::request::arguments::Arguments;
 use crate::pg::server::error::Result;
-use neardup_core::features::{FeatureSpec, Tokenizer};
+use neardup_core::features::FeatureSpec;
 use neardup_core::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
 use neardup_core::joins::sketches::rule::Rule;
 use neardup_core::methods::Method;
@@ -50,7 +50,7 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
         shingle: arguments.shingle,
         multiset: arguments.multiset,
         relations: arguments.relations,
-        bits: if feature.tokenizer == Tokenizer::Html { 384 } else { 64 },
+        bits: if arguments.is_html() { 384 } else { 64 },
         example: &arguments.example,
     };
     let spec = spec.technique(method)?;
@@ -79,7 +79,7 @@ fn alone(spec: TechniqueSpec, most: Option<u32>, safeguards: Safeguards) -> Box<
 /// `minhash`, five tokens.
 fn feature(arguments: &mut Arguments<'_>, method: &str) -> Result<FeatureSpec> {
     if method == "exact_text" {
-        if arguments.tokenizer.as_deref() != Some("html") {
+        if !arguments.is_html() {
             arguments.whole_texts("compares texts as they are, or as HTML pages")?;
             return Ok(FeatureSpec::WORDS);
         }

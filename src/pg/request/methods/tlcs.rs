@@ -32,26 +32,26 @@ struct TlcsOptions {
     window: Option<Number>,
     first: Option<Number>,
     weight: Option<ColumnName>,
-    url: Option<ColumnName>,
     dispersed: Option<SentenceDistance>,
     slope: Option<Real>,
     centre: Option<LengthShares>,
     min_part: Option<Number>,
+    blocks: Option<Number>,
 }
-const OF_BOTH: usize = 12;
+const OF_BOTH: usize = 11;
 
 impl Options for TlcsOptions {
     fn good(key: &str) -> Option<String> {
         let value = match key {
-            // It is not known here whether the relation has such columns.
-            "weight" | "url" => return None,
+            // It is not known here whether the relation has such a column.
+            "weight" => return None,
             "containment" => json!(CONTAINMENT),
             "slope" => json!(0.1),
             "dispersed" => json!(0.2),
             "centre" => json!([0.4, 0.6]),
             "s" => json!(3),
             "m" => json!(7),
-            "n" | "window" | "min_width" => json!(16),
+            "n" | "window" | "min_width" | "blocks" => json!(16),
             _ => json!(1000),
         };
         Some(json!({ key: value }).to_string())
@@ -119,6 +119,7 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
         slope: options.slope.map_or(parameters.slope, |slope| slope.0),
         centre: options.centre.map_or(Ok(parameters.centre), |shares| centre(&shares.0))?,
         least_part: number(options.min_part, parameters.least_part),
+        blocks: number(options.blocks, parameters.blocks),
         ..parameters
     };
     // If the caller gives only one of the two thresholds, only this threshold applies.
@@ -129,10 +130,9 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let hint = |error: Error| SqlError::from(error).hint(such_as(&arguments.example));
     signatures.check().map_err(hint)?;
     parameters.check().map_err(hint)?;
-    // It is not known yet whether the relation has such columns, and hints must show calls that
+    // It is not known yet whether the relation has such a column, and hints must show calls that
     // work.
-    arguments.accept_without(&["weight", "url"]);
-    arguments.pages(options.url, "compares sentences and characters")?;
+    arguments.accept_without(&["weight"]);
     arguments.whole_texts("compares sentences and characters")?;
     arguments.has_sites();
     let thresholds = Thresholds { resemblance, containment };

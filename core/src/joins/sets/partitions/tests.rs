@@ -132,9 +132,13 @@ fn sets(most: usize) -> impl Strategy<Value = Vec<Set>> {
 
 fn predicates() -> impl Strategy<Value = Predicate> {
     let threshold = prop_oneof![Just(0.8), Just(1.0), 0.05..1.0f64];
-    (0..Measure::ALL.len(), threshold, 0..4u32).prop_map(|(measure, threshold, shared)| {
-        Predicate::new(Measure::ALL[measure], threshold).unwrap().and_shared(shared)
-    })
+    let distance = prop::option::weighted(0.3, 0..8u32);
+    (0..Measure::ALL.len(), threshold, 0..4u32, distance).prop_map(
+        |(measure, threshold, shared, distance)| {
+            let predicate = Predicate::new(Measure::ALL[measure], threshold).unwrap().and_shared(shared);
+            distance.map_or(predicate, |distance| predicate.and_within(distance))
+        },
+    )
 }
 
 proptest! {
