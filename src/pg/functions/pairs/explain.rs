@@ -188,7 +188,7 @@ sql_functions! {
         let Some(([a, b], width)) = call.two_texts()?.zip(call.get::<i32>(2)) else {
             return Ok(call.give::<i32>(None));
         };
-        if !terminal::is_width(width) {
+        if !terminal::WIDTHS.contains(&width) {
             let message = format!("width = {width}: not a whole number from 40 to 1000");
             return Err(SqlError::parameter(message).hint("For example: SELECT explain_pair_text('one text', 'another text', width => 80);"));
         }
