@@ -161,9 +161,8 @@ impl AnchorClasses {
         for &class in classes {
             let AnchorClass { members, from, .. } = &self.classes[class as usize];
             let number = (positions.start - from) as u32;
-            for member in &self.group[members.clone()] {
-                memory::push(&mut self.places, [member.rank, member.first + number], DOING)?;
-            }
+            let members = self.group[members.clone()].iter();
+            memory::append(&mut self.places, members.map(|of| [of.rank, of.first + number]), DOING)?;
         }
         if classes.len() > 1 {
             self.places.sort_unstable();

@@ -227,9 +227,8 @@ impl Pass<'_> {
         let Self { executor, budget, .. } = *self;
         let mut walk = Walk::default();
         while let Some(tasks) = walk.next(texts, executor, budget, &mut given, &work)? {
-            for place in tasks.iter().flat_map(|task| &task.made) {
-                places.push(*place, executor)?;
-            }
+            let mut made = tasks.iter().flat_map(|task| &task.made);
+            made.try_for_each(|&place| places.push(place, executor))?;
             progress(walk.progress(texts));
         }
         Ok(())

@@ -187,11 +187,8 @@ impl Aligner<'_> {
             let mut places =
                 memory::collect(ranges[side].clone().map(|at| (self.words[side][at].hash, at)), DOING)?;
             executor::sort_unstable_by(&mut places, self.stop, &Ord::cmp)?;
-            for equal in places.chunk_by(|a, b| a.0 == b.0) {
-                if let [place] = equal {
-                    memory::push(&mut once[side], *place, DOING)?;
-                }
-            }
+            let alone = places.chunk_by(|a, b| a.0 == b.0).filter(|equal| equal.len() == 1);
+            memory::append(&mut once[side], alone.map(|equal| equal[0]), DOING)?;
         }
         let mut anchors = Vec::new();
         let mut right = once[1].iter().peekable();

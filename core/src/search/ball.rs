@@ -307,11 +307,7 @@ fn header(parameters: &SetParameters, similarity: f64) -> Result<Vec<u8>> {
 /// Returns the head of a ball: these bytes, and the least similarity.
 pub(super) fn head(first: [u8; 8], similarity: f64) -> Result<Vec<u8>> {
     check_similarity(similarity)?;
-    let mut bytes = Vec::new();
-    memory::reserve(&mut bytes, HEADER, DOING)?;
-    bytes.extend(first);
-    bytes.extend(similarity.to_le_bytes());
-    Ok(bytes)
+    memory::collect(first.into_iter().chain(similarity.to_le_bytes()), DOING)
 }
 
 /// Appends the length of a token and then the token, which `write` appends.

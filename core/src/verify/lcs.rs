@@ -242,14 +242,12 @@ fn ratio(part: usize, whole: usize) -> f64 {
 /// # Ok::<(), neardup_core::Error>(())
 /// ```
 pub fn symbols(text: &str) -> Result<Vec<u32>> {
-    let mut symbols = Vec::new();
     if text.is_ascii() {
-        memory::reserve(&mut symbols, text.len(), DOING)?;
-        symbols.extend(text.bytes().map(u32::from));
-    } else {
-        memory::reserve(&mut symbols, text.chars().count(), DOING)?;
-        symbols.extend(text.chars().map(u32::from));
+        return memory::collect(text.bytes().map(u32::from), DOING);
     }
+    let mut symbols = Vec::new();
+    memory::reserve(&mut symbols, text.chars().count(), DOING)?;
+    symbols.extend(text.chars().map(u32::from));
     Ok(symbols)
 }
 

@@ -96,9 +96,8 @@ impl<'a> RunQuery<'a> {
         Anchors::new(least as usize).select(&tokens, stop, &mut anchors)?;
         let windows = anchors.iter().map(|anchor| anchor.windows).sum();
         let rule = AnchorSignatures::new(least as usize);
-        let mut signatures = Vec::new();
-        memory::reserve(&mut signatures, anchors.len(), DOING)?;
-        signatures.extend(anchors.iter().map(|anchor| rule.signature(&tokens, anchor)));
+        let signatures =
+            memory::collect(anchors.iter().map(|anchor| rule.signature(&tokens, anchor)), DOING)?;
         let shared = self.min_run.saturating_sub(least) + 1;
         Ok(QueryAnchors { anchors, signatures, rule, windows, shared, min_run: self.min_run })
     }
@@ -141,11 +140,8 @@ fn header(origin: Origin, min_run: u32, normalization: Option<Normalization>) ->
         return Err(bad(format!("runs are of texts, not of {}", origin.name())));
     }
     check_form(origin, normalization)?;
-    let mut bytes = Vec::new();
-    memory::reserve(&mut bytes, HEADER, DOING)?;
-    bytes.extend([VERSION, origin as u8, Normalization::number(normalization), 0]);
-    bytes.extend(min_run.to_le_bytes());
-    Ok(bytes)
+    let first = [VERSION, origin as u8, Normalization::number(normalization), 0];
+    memory::collect(first.into_iter().chain(min_run.to_le_bytes()), DOING)
 }
 
 fn bad(why: impl Into<String>) -> Error {
