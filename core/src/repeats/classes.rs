@@ -102,9 +102,8 @@ impl AnchorClasses {
         // The classes that have a window at the position, and which of them have equal ones.
         let (mut here, mut equal): (Vec<u32>, Vec<([u64; 2], u32)>) = (Vec::new(), Vec::new());
         // The row that goes on, by its first class.
-        let mut open: Vec<Option<EqualWindows>> = Vec::new();
-        memory::reserve(&mut open, self.classes.len(), DOING)?;
-        open.resize_with(self.classes.len(), || None);
+        let none = self.classes.iter().map(|_| None);
+        let mut open: Vec<Option<EqualWindows>> = memory::collect(none, DOING)?;
         let mut noted: Vec<u32> = Vec::new();
         let mut at = 0;
         while let Some(&next) = here.first().or(starts.peek()) {
