@@ -20,7 +20,7 @@ pub struct Compared<'a> {
     /// The texts.
     pub(super) texts: [&'a str; 2],
     /// The words of each text.
-    pub(super) words: [Vec<PassageWord>; 2],
+    pub words: [Vec<PassageWord>; 2],
     /// The passages in the order of the right text.
     pub passages: Vec<WordRun>,
 }

@@ -7,7 +7,7 @@ use super::arguments::{JoinArguments, OutputTables};
 use super::look::{look_around, was_finished};
 use super::nodes::Nodes;
 use super::place::taken;
-use super::session::{CallSession, PendingTask, Why, of_call};
+use super::session::{CallSession, of_call};
 use super::statements::log::{LogTable, LoggedArguments, StageDetails};
 use super::statements::servers::Requests;
 use super::statements::{members, parts, result, seen, sets, stars};
@@ -36,11 +36,7 @@ sql_functions! {
 fn step(call: FunctionCall) -> Result<&'static str> {
     let began = call.datum(4).map_or(0, |began| began.value() as i64);
     let (arguments, shown) = retry::open_call(call, !of_call(began, |call| call.is_checked))?;
-    let refused = match of_call(began, CallSession::left) {
-        PendingTask::Raise(error) => return Err(error),
-        PendingTask::Drop => true,
-        PendingTask::Nothing => false,
-    };
+    let refused = of_call(began, CallSession::is_refused)?;
     // SAFETY: reads the state of the session.
     let caller = unsafe { pg_sys::GetUserId() };
     let places = OutputTables::new(&arguments, caller, &shown)?;
@@ -223,9 +219,11 @@ fn as_caller(work: &mut CallWork, step: CallStep) -> Result<()> {
             let reason = reason(work, why)?;
             // Nothing is dropped of what is kept.
             if work.state.call.update {
-                return Err(SqlError::new(reason.0, reason.1).hint(reason.2));
+                return Err(reason);
             }
-            of_call(work.call.began, |call| call.refuse(reason, why == RefusalReason::Taken));
+            of_call(work.call.began, |call| {
+                (call.refusal, call.is_settled) = (Some(reason), why == RefusalReason::Taken);
+            });
             Ok(())
         }
         CallStep::Fill(table) => tables::fill(work, table),
@@ -236,7 +234,7 @@ fn as_caller(work: &mut CallWork, step: CallStep) -> Result<()> {
 /// Records that the tables of the call are dropped, if this was the purpose of the transaction.
 fn settle(work: &CallWork) {
     if work.state.refused {
-        of_call(work.call.began, CallSession::settle);
+        of_call(work.call.began, |call| call.is_settled = true);
     }
 }
 
@@ -280,54 +278,43 @@ fn log(work: &CallWork, stage: LoggedStage) -> Result<()> {
 }
 
 /// Returns the error for a refusal.
-fn reason(work: &CallWork, why: RefusalReason) -> Result<Why> {
-    let docs = &work.call.asked.shown;
-    let limit = PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED;
+fn reason(work: &CallWork, why: RefusalReason) -> Result<SqlError> {
+    let (docs, name) = (&work.call.asked.shown, work.call.arguments.name());
+    let limit = |message: String| SqlError::new(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message);
     let found = if work.call.arguments.others.passages { "passages" } else { "pairs" };
     Ok(match why {
         RefusalReason::DoubleId => match &work.double_id {
-            Some(id) => (
-                PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION,
-                format!("id {id} stands in more than one row of {docs}"),
-                "Every document needs an id of its own; name another column with id_column.".to_owned(),
-            ),
-            None => (
-                PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                "two sets have one number by chance".to_owned(),
-                "Call it again: it takes other numbers.".to_owned(),
-            ),
+            Some(id) => {
+                let message = format!("id {id} stands in more than one row of {docs}");
+                SqlError::new(PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION, message)
+                    .hint("Every document needs an id of its own; name another column with id_column.")
+            }
+            None => {
+                let code = PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+                SqlError::new(code, "two sets have one number by chance")
+                    .hint("Call it again: it takes other numbers.")
+            }
         },
         RefusalReason::Taken => {
             let clusters = work.call.places.clusters.as_ref();
             let result = work.call.places.pairs.relation()?.is_some();
-            let (code, message, hint) =
-                taken(clusters.filter(|_| !result).unwrap_or(&work.call.places.pairs))?;
             let accept =
                 if was_finished(work) { " The same call made it: resume => true accepts it." } else { "" };
-            (code, message, hint + accept)
+            taken(clusters.filter(|_| !result).unwrap_or(&work.call.places.pairs), accept)?
         }
-        RefusalReason::NullId => (
-            PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
-            format!("a row of {docs} has NULL as its id"),
-            "Name a column without NULL with id_column => '…'.".to_owned(),
-        ),
-        RefusalReason::Candidates(most) => (
-            limit,
-            format!("{} has more than {most} candidates to compare", work.call.arguments.name()),
-            format!(
-                "Raise the threshold: CALL {}({}, 0.95, 'docs_found');",
-                work.call.arguments.name(),
-                literal(docs)
-            ),
-        ),
-        RefusalReason::Pairs => (
-            limit,
-            format!(
-                "{} has more than max_{found} = {} {found} to give",
-                work.call.arguments.name(),
-                work.state.call.max_pairs.unwrap_or_default()
-            ),
-            format!("Raise the threshold or max_{found}."),
-        ),
+        RefusalReason::NullId => {
+            let message = format!("a row of {docs} has NULL as its id");
+            SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, message)
+                .hint("Name a column without NULL with id_column => '…'.")
+        }
+        RefusalReason::Candidates(most) => {
+            limit(format!("{name} has more than {most} candidates to compare"))
+                .hint(format!("Raise the threshold: CALL {name}({}, 0.95, 'docs_found');", literal(docs)))
+        }
+        RefusalReason::Pairs => {
+            let most = work.state.call.max_pairs.unwrap_or_default();
+            limit(format!("{name} has more than max_{found} = {most} {found} to give"))
+                .hint(format!("Raise the threshold or max_{found}."))
+        }
     })
 }
