@@ -8,6 +8,7 @@ use super::look::{look_around, was_finished};
 use super::nodes::Nodes;
 use super::place::taken;
 use super::session::{CallSession, of_call};
+use super::statements::join::CountedTokens;
 use super::statements::log::{LogTable, LoggedArguments, StageDetails};
 use super::statements::servers::Requests;
 use super::statements::{members, parts, result, seen, sets, stars};
@@ -113,7 +114,7 @@ fn begin(call: IntoCall, first: bool) -> Result<CallWork> {
         max_pairs: asked.max_pairs.filter(|_| in_parts.is_some()),
         clusters: call.places.clusters.is_some(),
         by_stars: false,
-        compares_by_ranks: in_parts.is_some_and(LoggedArguments::compares_by_ranks),
+        compares_by_ranks: in_parts.is_some_and(|of| of.carried.counted == CountedTokens::All),
         allowance: i64::try_from(settings::memory()).unwrap_or(i64::MAX),
     };
     let (caller, state) = (call.caller, CallFacts::new(state, LogState::None));
