@@ -17,7 +17,7 @@ use super::{outcome, retry, tables};
 use crate::into::plan::plan;
 use crate::into::state::{self, CallFacts, LogState, SetSizes, rounds};
 use crate::into::step::{CallStep, End, LoggedStage, RefusalReason, WorkingTable};
-use crate::pg::procedure::transaction::{self, Transaction};
+use crate::pg::procedure::transaction;
 use crate::pg::query::as_user::{Extension, as_user};
 use crate::pg::request::example::literal;
 use crate::pg::server::activity;
@@ -61,7 +61,7 @@ fn step(call: FunctionCall) -> Result<&'static str> {
     let call = IntoCall { arguments, extension, caller, asked, places, requests, began, lock };
     let mut work = begin(call, first)?;
     work.state.refused = refused;
-    let end = transaction::run(&mut work)?;
+    let end = transaction::run(&mut work, |work| &work.state, plan, carry_out)?;
     retry::done(began, work.log.as_ref().map_or(0, |log| log.progress.rows.len()));
     if is_shared {
         activity::end();
@@ -145,35 +145,22 @@ fn moved(work: &CallWork) -> Option<(i64, i64)> {
     Some((log.moved.saturating_add(work.moved), log.progress.expected(WorkingTable::Sets)))
 }
 
-impl Transaction for CallWork {
-    type State = CallFacts;
-    type Step = CallStep;
-    type End = End;
-
-    fn state(&self) -> &CallFacts {
-        &self.state
-    }
-
-    fn plan(state: &CallFacts) -> Vec<CallStep> {
-        plan(state)
-    }
-
-    fn carry_out(&mut self, step: CallStep) -> Result<Option<End>> {
-        let caller = self.call.caller;
-        match step {
-            CallStep::Done(end) => return Ok(Some(end)),
-            // Documents are read like in any query of the caller.
-            CallStep::Fill(WorkingTable::Sets) => self.state.filled = Some(sets::read(self)?),
-            CallStep::Fill(WorkingTable::Seen) => self.state.filled = Some(seen::see(self)?),
-            CallStep::JoinHere => outcome::join_here(self)?,
-            CallStep::TakeLog => {
-                let ranges = if self.state.call.shared { parts::ranges(self)? } else { Vec::new() };
-                as_user(caller, || take_log(self, ranges))?;
-            }
-            step => as_user(caller, || as_caller(self, step))?,
+/// Carries out a step, and returns the result of the transaction if the step ends it.
+fn carry_out(work: &mut CallWork, step: CallStep) -> Result<Option<End>> {
+    let caller = work.call.caller;
+    match step {
+        CallStep::Done(end) => return Ok(Some(end)),
+        // Documents are read like in any query of the caller.
+        CallStep::Fill(WorkingTable::Sets) => work.state.filled = Some(sets::read(work)?),
+        CallStep::Fill(WorkingTable::Seen) => work.state.filled = Some(seen::see(work)?),
+        CallStep::JoinHere => outcome::join_here(work)?,
+        CallStep::TakeLog => {
+            let ranges = if work.state.call.shared { parts::ranges(work)? } else { Vec::new() };
+            as_user(caller, || take_log(work, ranges))?;
         }
-        Ok(None)
+        step => as_user(caller, || as_caller(work, step))?,
     }
+    Ok(None)
 }
 
 /// Carries out a step that runs as the caller, with settings that last as long as the step.
