@@ -45,8 +45,8 @@ impl Classes {
 }
 
 /// Returns the parts of a join of one table or of two: whether the left and the right sentences of
-/// a part are those that are certainly frequent ("hot"), which are not compared with each other. The
-/// left sentences of one table are joined with each other if the right ones are the same.
+/// a part are those that are certainly frequent ("hot"), which are not compared with each other.
+/// The left sentences of one table are joined with each other if the right ones are the same.
 pub(super) fn parts_of_join(has_hot: bool, two: bool) -> &'static [[bool; 2]] {
     match (has_hot, two) {
         (false, _) => &[[false; 2]],

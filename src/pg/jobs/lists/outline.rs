@@ -36,7 +36,8 @@ pub(in crate::pg::jobs) fn in_order(
 pub(in crate::pg::jobs) const FIRST: i64 = 1;
 
 /// Stores the outlines of some rows, or of all rows, by an order of tokens. If there is none, it is
-/// made from these rows, and stored. Outlines are stored by about an eighth of the memory at a time.
+/// made from these rows, and stored. Outlines are stored by about an eighth of the memory at a
+/// time.
 pub(in crate::pg::jobs) fn outlines(
     names: &Names,
     rows: Option<RowSelection>,
