@@ -120,7 +120,7 @@ fn main() {
         });
         let whole = time(&pairs, |a, b| {
             let (a, b) = read(a, b);
-            black_box(Band::default().distance(&a, &b, a.len() + b.len(), &stop)).expect("memory");
+            black_box(Band::default().distance::<false>(&a, &b, a.len() + b.len(), &stop)).expect("memory");
         });
         let mean: f64 = pairs
             .iter()

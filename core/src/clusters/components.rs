@@ -65,14 +65,12 @@ impl Components {
     pub fn least(&mut self) -> Result<Vec<u32>> {
         let vertices = self.parent.len();
         let mut least = memory::filled(u32::MAX, vertices, DOING)?;
-        let mut of = Vec::new();
-        memory::reserve(&mut of, vertices, DOING)?;
-        for vertex in 0..vertices as u32 {
+        // Vertices come in ascending order, so the first one is the least.
+        let least_of = |vertex: u32| {
             let root = self.root(vertex) as usize;
-            // Vertices come in ascending order, so the first one is the least.
             least[root] = least[root].min(vertex);
-            of.push(least[root]);
-        }
-        Ok(of)
+            least[root]
+        };
+        memory::collect((0..vertices as u32).map(least_of), DOING)
     }
 }

@@ -79,8 +79,7 @@ impl Clusters {
     ) -> Result<Self> {
         let vertices = graph.vertices;
         let mut degrees = Degrees::new(graph, executor)?;
-        let mut memberships: Vec<(u32, u32)> = Vec::new();
-        match clustering {
+        let memberships = match clustering {
             Clustering::Connected => {
                 let mut components = connected(graph, &degrees, largest, executor)?;
                 degrees.forget_large(&mut components, LARGEST_COUNTED);
@@ -92,11 +91,11 @@ impl Clusters {
                         *best = vertex;
                     }
                 }
-                for (vertex, least) in (0..).zip(least) {
-                    if components.size(vertex) > 1 {
-                        memory::push(&mut memberships, (representative[least as usize], vertex), DOING)?;
-                    }
-                }
+                let joined = (0..).zip(least).filter(|&(vertex, _)| components.size(vertex) > 1);
+                memory::collect(
+                    joined.map(|(vertex, least)| (representative[least as usize], vertex)),
+                    DOING,
+                )?
             }
             Clustering::Star => {
                 let mut connected = connected(graph, &degrees, None, executor)?;
@@ -106,14 +105,11 @@ impl Clusters {
                 for (vertex, &leader) in (0..).zip(&found.of) {
                     followed[leader as usize] |= leader != vertex;
                 }
-                for (vertex, leader) in (0..).zip(found.of) {
-                    if followed[leader as usize] {
-                        memory::push(&mut memberships, (leader, vertex), DOING)?;
-                    }
-                }
+                let members = found.of.into_iter().zip(0..);
+                memory::collect(members.filter(|&(leader, _)| followed[leader as usize]), DOING)?
             }
-            Clustering::PerhapsSimilar => memberships = perhaps_similar(graph, &degrees, executor)?,
-        }
+            Clustering::PerhapsSimilar => perhaps_similar(graph, &degrees, executor)?,
+        };
         let mut clusters = Self::group(memberships, clustering == Clustering::PerhapsSimilar, executor)?;
         clusters.measure(graph, executor)?;
         Ok(clusters)
@@ -317,9 +313,9 @@ impl Homes {
         let mut homes = Ragged::default();
         homes.reserve(vertices, DOING_HOMES)?;
         for all in all.iter() {
-            for of in all.chunk_by(|a, b| a.cluster == b.cluster) {
-                memory::push(&mut homes.values, RowHome { rows: of.len() as u32, ..of[0] }, DOING_HOMES)?;
-            }
+            let clusters = all.chunk_by(|a, b| a.cluster == b.cluster);
+            let own = clusters.map(|of| RowHome { rows: of.len() as u32, ..of[0] });
+            memory::append(&mut homes.values, own, DOING_HOMES)?;
             homes.close(DOING_HOMES)?;
         }
         Ok(Self(homes))

@@ -44,56 +44,35 @@ impl Classes {
     }
 }
 
-/// A part of the join. Sentences that are certainly frequent ("hot") are not compared with each
-/// other.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum SentencePart {
-    /// The whole join: no sentence is hot.
-    Whole,
-    /// Joins the sentences that are not hot with each other.
-    Others,
-    /// Joins the sentences of the left table that are not hot with the hot sentences (of the right
-    /// table, if there are two tables).
-    OthersWithHot,
-    /// Joins the hot sentences of the left table with those sentences of the right table that are
-    /// not hot.
-    HotWithOthers,
+/// Returns the parts of a join of one table or of two: whether the left and the right sentences of
+/// a part are those that are certainly frequent ("hot"), which are not compared with each other.
+/// The left sentences of one table are joined with each other if the right ones are the same.
+pub(super) fn parts_of_join(has_hot: bool, two: bool) -> &'static [[bool; 2]] {
+    match (has_hot, two) {
+        (false, _) => &[[false; 2]],
+        (true, false) => &[[false; 2], [false, true]],
+        (true, true) => &[[false; 2], [false, true], [true, false]],
+    }
 }
 
-impl SentencePart {
-    /// Returns the parts of a join of one table or of two.
-    pub(super) fn of_join(has_hot: bool, two: bool) -> &'static [Self] {
-        match (has_hot, two) {
-            (false, _) => &[Self::Whole],
-            (true, false) => &[Self::Others, Self::OthersWithHot],
-            (true, true) => &[Self::Others, Self::OthersWithHot, Self::HotWithOthers],
-        }
-    }
-
-    /// Returns the left records to join, the right records, and the classes of all these records.
-    /// There are no right records if the left records are joined with each other.
-    pub(super) fn take(
-        self,
-        of: &mut ClassStores<'_>,
-        hot: Option<&[bool]>,
-        two: bool,
-        resources: Resources<'_>,
-    ) -> Result<(RecordStore, Option<RecordStore>, PartClasses)> {
-        let Some(hot) = hot else {
-            let right = if two { Some(of.stores[1].take_all()) } else { None };
-            return Ok((of.stores[0].take_all(), right, PartClasses::Whole));
-        };
-        let mut part =
-            |table: usize, wanted| of.part(table, hot, wanted, resources.files, resources.budget / 8);
-        let (left, left_classes) = part(0, matches!(self, Self::HotWithOthers))?;
-        let right = match (self, two) {
-            (Self::OthersWithHot, _) => Some(part(usize::from(two), true)?),
-            (_, true) => Some(part(1, false)?),
-            (_, false) => None,
-        };
-        let (right, right_classes) = right.unzip();
-        Ok((left, right, PartClasses::Some { left: left_classes, right: right_classes }))
-    }
+/// Returns the left records of a part of the join, the right records, and the classes of all these
+/// records. There are no right records if the left records are joined with each other.
+pub(super) fn take_part(
+    part: [bool; 2],
+    of: &mut ClassStores<'_>,
+    hot: Option<&[bool]>,
+    two: bool,
+    resources: Resources<'_>,
+) -> Result<(RecordStore, Option<RecordStore>, PartClasses)> {
+    let Some(hot) = hot else {
+        let right = if two { Some(of.stores[1].take_all()) } else { None };
+        return Ok((of.stores[0].take_all(), right, PartClasses::Whole));
+    };
+    let mut take = |table: usize, wanted| of.part(table, hot, wanted, resources.files, resources.budget / 8);
+    let (left, left_classes) = take(0, part[0])?;
+    let right = if two || part[1] { Some(take(usize::from(two), part[1])?) } else { None };
+    let (right, right_classes) = right.unzip();
+    Ok((left, right, PartClasses::Some { left: left_classes, right: right_classes }))
 }
 
 /// The classes of the records of a part.

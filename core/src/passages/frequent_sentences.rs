@@ -136,10 +136,8 @@ impl ClassStores<'_> {
         let first = if table == 0 { 0 } else { self.stores[0].len() };
         let store = &mut self.stores[table];
         let hot = &hot[first..first + store.len()];
-        let mut classes = Vec::new();
-        for (record, _) in hot.iter().enumerate().filter(|&(_, &is_hot)| is_hot == wanted) {
-            memory::push(&mut classes, (first + record) as u32, DOING)?;
-        }
+        let records = hot.iter().zip(first as u32..).filter(|&(&is_hot, _)| is_hot == wanted);
+        let classes = memory::collect(records.map(|(_, class)| class), DOING)?;
         Ok((store.part(|record| hot[record] == wanted, files, budget)?, classes))
     }
 }

@@ -11,7 +11,7 @@
 
 use std::collections::HashMap;
 
-use super::classes::{Classes, PartClasses, SentencePart};
+use super::classes::{Classes, PartClasses, parts_of_join, take_part};
 use super::frequent_sentences::{ClassStores, HotRecords};
 use super::starts::Starts;
 use super::{Capped, Parameters, Phase};
@@ -68,9 +68,9 @@ pub fn sentence_pairs<'f>(
         hot_records = HotRecords::new(&mut of, hot, predicate, files, budget / 8)?;
         joined.mark_hot(hot);
     }
-    let parts = SentencePart::of_join(hot.is_some(), classes.two);
+    let parts = parts_of_join(hot.is_some(), classes.two);
     for (n, &part) in parts.iter().enumerate() {
-        let (left, right, numbers) = part.take(&mut of, hot.as_deref(), classes.two, resources)?;
+        let (left, right, numbers) = take_part(part, &mut of, hot.as_deref(), classes.two, resources)?;
         let (algorithm, budget) = (Algorithm::Auto, budget / 2);
         let sets = JoinedSets { left, right, shared_tokens, predicate, algorithm, budget };
         joined.take(&mut *sets.join(files)?, &numbers, &mut |done| {

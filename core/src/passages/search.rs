@@ -136,10 +136,7 @@ impl Search {
         let locate =
             |pair: &mut DocumentPair, stop: &Stop| pair.locate(&open, &found, extend, min_width, stop);
         executor::each(executor, &mut pairs, locate)?;
-        let mut passages = Vec::new();
-        memory::reserve(&mut passages, found.len(), DOING)?;
-        pairs.into_iter().for_each(|pair| passages.extend(pair.passages));
-        Ok(Some(passages))
+        memory::collect(pairs.into_iter().flat_map(|pair| pair.passages), DOING).map(Some)
     }
 
     /// Returns the share of the pairs of sentences that were read.

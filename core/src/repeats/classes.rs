@@ -102,9 +102,8 @@ impl AnchorClasses {
         // The classes that have a window at the position, and which of them have equal ones.
         let (mut here, mut equal): (Vec<u32>, Vec<([u64; 2], u32)>) = (Vec::new(), Vec::new());
         // The row that goes on, by its first class.
-        let mut open: Vec<Option<EqualWindows>> = Vec::new();
-        memory::reserve(&mut open, self.classes.len(), DOING)?;
-        open.resize_with(self.classes.len(), || None);
+        let none = self.classes.iter().map(|_| None);
+        let mut open: Vec<Option<EqualWindows>> = memory::collect(none, DOING)?;
         let mut noted: Vec<u32> = Vec::new();
         let mut at = 0;
         while let Some(&next) = here.first().or(starts.peek()) {
@@ -161,9 +160,8 @@ impl AnchorClasses {
         for &class in classes {
             let AnchorClass { members, from, .. } = &self.classes[class as usize];
             let number = (positions.start - from) as u32;
-            for member in &self.group[members.clone()] {
-                memory::push(&mut self.places, [member.rank, member.first + number], DOING)?;
-            }
+            let members = self.group[members.clone()].iter();
+            memory::append(&mut self.places, members.map(|of| [of.rank, of.first + number]), DOING)?;
         }
         if classes.len() > 1 {
             self.places.sort_unstable();

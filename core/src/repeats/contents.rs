@@ -150,13 +150,13 @@ impl Pass<'_> {
         windows: &mut Sorter<'_, ClassWindows>,
         progress: &mut dyn FnMut(f64),
     ) -> Result<()> {
-        let (executor, lister) = (self.executor, self.lister());
+        let Self { parameters, executor, .. } = *self;
         let key = |asked: &AskedWindows| (asked.round, asked.row);
         let given = |row| asked_of(asked, (round, row), key, |_| true, executor);
         let work = |task: &mut TextListing<Vec<AskedWindows>, ClassWindows>,
                     space: &mut TextScratch,
                     stop: &Stop| {
-            lister.windows(task, space, stop, |asked, contents, made| {
+            windows_of(parameters, task, space, stop, |asked, contents, made| {
                 let chunks = (0..asked.windows).step_by(ClassWindows::MOST as usize);
                 let made_of = chunks.map(|first| {
                     let windows = first..asked.windows.min(first + ClassWindows::MOST);
@@ -179,14 +179,14 @@ impl Pass<'_> {
         places: &mut Sorter<'_, ContentPlace>,
         progress: &mut dyn FnMut(f64),
     ) -> Result<()> {
-        let (executor, lister) = (self.executor, self.lister());
+        let Self { parameters, order, executor, .. } = *self;
         let in_round = |asked: &AskedWindows| asked.number % rounds == round;
         let given = |row| asked_of(asked, row, |asked| asked.row, in_round, executor);
         let work = |task: &mut TextListing<Vec<AskedWindows>, ContentPlace>,
                     space: &mut TextScratch,
                     stop: &Stop| {
-            let rank = lister.order.ranks[task.row as usize];
-            lister.windows(task, space, stop, |asked, contents, made| {
+            let rank = order.ranks[task.row as usize];
+            windows_of(parameters, task, space, stop, |asked, contents, made| {
                 let places = (asked.first..asked.first + asked.windows).map(|first| {
                     let content = contents.content(first as usize);
                     let content = (content >> 64) as u64 ^ hash::mix(content as u64);
@@ -205,15 +205,12 @@ impl Pass<'_> {
         places: &mut Sorter<'_, ContentPlace>,
         progress: &mut dyn FnMut(f64),
     ) -> Result<()> {
-        let (lister, cut) = (self.lister(), Cut::for_unit(self.parameters.unit));
+        let Self { parameters, order, .. } = *self;
+        let cut = Cut::for_unit(parameters.unit);
         let work = |task: &mut TextListing<(), ContentPlace>, space: &mut TextScratch, stop: &Stop| {
-            lister.units(task, cut, space, stop)
+            units_of(parameters, order, task, cut, space, stop)
         };
         self.list(texts, |_| Ok(Some(())), work, places, progress)
-    }
-
-    fn lister(&self) -> Lister<'_> {
-        Lister { parameters: self.parameters, order: self.order }
     }
 
     pub(super) fn list<G: Send, T: Pod + Ord + Send>(
@@ -227,65 +224,56 @@ impl Pass<'_> {
         let Self { executor, budget, .. } = *self;
         let mut walk = Walk::default();
         while let Some(tasks) = walk.next(texts, executor, budget, &mut given, &work)? {
-            for place in tasks.iter().flat_map(|task| &task.made) {
-                places.push(*place, executor)?;
-            }
+            let mut made = tasks.iter().flat_map(|task| &task.made);
+            made.try_for_each(|&place| places.push(place, executor))?;
             progress(walk.progress(texts));
         }
         Ok(())
     }
 }
 
-/// Lists what is in one text.
-#[derive(Clone, Copy)]
-struct Lister<'a> {
-    parameters: &'a RunParameters,
-    order: &'a Order,
+/// Lists the windows of a text that are asked for.
+fn windows_of<T>(
+    parameters: &RunParameters,
+    task: &mut TextListing<Vec<AskedWindows>, T>,
+    space: &mut TextScratch,
+    stop: &Stop,
+    list: impl Fn(&AskedWindows, &Contents, &mut Vec<T>) -> Result<()>,
+) -> Result<()> {
+    task.made.clear();
+    let Unit::Window(least) = parameters.unit else { return Ok(()) };
+    let tokenizer = of_texts(parameters.tokenizer);
+    read_tokens(task.text.as_str(), tokenizer, &mut space.scratch, &mut space.tokens, stop)?;
+    let contents = space.contents.get_or_insert_with(|| Contents::new(least));
+    contents.set(&space.tokens, stop)?;
+    task.given.iter().try_for_each(|asked| list(asked, contents, &mut task.made))
 }
 
-impl Lister<'_> {
-    /// Lists the windows of a text that are asked for.
-    fn windows<T>(
-        &self,
-        task: &mut TextListing<Vec<AskedWindows>, T>,
-        space: &mut TextScratch,
-        stop: &Stop,
-        list: impl Fn(&AskedWindows, &Contents, &mut Vec<T>) -> Result<()>,
-    ) -> Result<()> {
-        task.made.clear();
-        let Unit::Window(least) = self.parameters.unit else { return Ok(()) };
-        let tokenizer = of_texts(self.parameters.tokenizer);
-        read_tokens(task.text.as_str(), tokenizer, &mut space.scratch, &mut space.tokens, stop)?;
-        let contents = space.contents.get_or_insert_with(|| Contents::new(least));
-        contents.set(&space.tokens, stop)?;
-        task.given.iter().try_for_each(|asked| list(asked, contents, &mut task.made))
-    }
-
-    /// Lists all units of a text that have enough tokens.
-    fn units(
-        &self,
-        task: &mut TextListing<(), ContentPlace>,
-        cut: Cut,
-        space: &mut TextScratch,
-        stop: &Stop,
-    ) -> Result<()> {
-        task.made.clear();
-        let (rank, group) = (self.order.ranks[task.row as usize], self.order.group(task.row));
-        let TextScratch { units, unit_tokens, .. } = space;
-        read_units(&task.text, cut, stop, units)?;
-        // Units are fewer than characters.
-        for (first, unit) in (0..).zip(&*units) {
-            let tokens = unit_tokens.read(unit.slice(&task.text), self.parameters.tokenizer, stop)?;
-            if tokens.len() < self.parameters.min_tokens {
-                continue;
-            }
-            let content = content(tokens);
-            let key = hash::mix((content >> 64) as u64 ^ hash::mix(group));
-            let place = ContentPlace { content: [key, content as u64], rank, first };
-            memory::push(&mut task.made, place, DOING)?;
+/// Lists all units of a text that have enough tokens.
+fn units_of(
+    parameters: &RunParameters,
+    order: &Order,
+    task: &mut TextListing<(), ContentPlace>,
+    cut: Cut,
+    space: &mut TextScratch,
+    stop: &Stop,
+) -> Result<()> {
+    task.made.clear();
+    let (rank, group) = (order.ranks[task.row as usize], order.group(task.row));
+    let TextScratch { units, unit_tokens, .. } = space;
+    read_units(&task.text, cut, stop, units)?;
+    // Units are fewer than characters.
+    for (first, unit) in (0..).zip(&*units) {
+        let tokens = unit_tokens.read(unit.slice(&task.text), parameters.tokenizer, stop)?;
+        if tokens.len() < parameters.min_tokens {
+            continue;
         }
-        Ok(())
+        let content = content(tokens);
+        let key = hash::mix((content >> 64) as u64 ^ hash::mix(group));
+        let place = ContentPlace { content: [key, content as u64], rank, first };
+        memory::push(&mut task.made, place, DOING)?;
     }
+    Ok(())
 }
 
 /// Reads the tokens of units.

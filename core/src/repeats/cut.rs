@@ -96,7 +96,8 @@ fn cut(
 ) -> Result<Option<CutText>> {
     let tokenizer = of_texts(parameters.tokenizer);
     let TextScratch { places, units, unit_tokens, .. } = space;
-    let (mut lost, mut all, mut tokens) = (Vec::new(), 0, 0);
+    let lost: Vec<Span>;
+    let (mut all, mut tokens) = (0, 0);
     if let Unit::Window(least) = parameters.unit {
         token_places(text, tokenizer, stop, places)?;
         all = places.len() as u32;
@@ -105,9 +106,8 @@ fn cut(
             read_units(text, snap, stop, units)?;
             (lost, cut) = whole_units(places, units, &cut)?;
         } else {
-            for tokens in &cut {
-                memory::push(&mut lost, places[tokens.start].to(&places[tokens.end - 1]), DOING)?;
-            }
+            let spans = cut.iter().map(|tokens| places[tokens.start].to(&places[tokens.end - 1]));
+            lost = memory::collect(spans, DOING)?;
         }
         tokens = cut.iter().map(|tokens| tokens.len() as u32).sum();
     } else {
@@ -120,9 +120,8 @@ fn cut(
             all += count;
             tokens += if cut_after.peek().is_some_and(|cut| cut.start <= n) { count } else { 0 };
         }
-        for cut in &cut {
-            memory::push(&mut lost, units[cut.start].span.to(&units[cut.end - 1].span), DOING)?;
-        }
+        let spans = cut.iter().map(|cut| units[cut.start].span.to(&units[cut.end - 1].span));
+        lost = memory::collect(spans, DOING)?;
     }
     let is_short = all - tokens < cutting.min_left;
     if lost.is_empty() && !is_short {

@@ -187,11 +187,8 @@ impl Aligner<'_> {
             let mut places =
                 memory::collect(ranges[side].clone().map(|at| (self.words[side][at].hash, at)), DOING)?;
             executor::sort_unstable_by(&mut places, self.stop, &Ord::cmp)?;
-            for equal in places.chunk_by(|a, b| a.0 == b.0) {
-                if let [place] = equal {
-                    memory::push(&mut once[side], *place, DOING)?;
-                }
-            }
+            let alone = places.chunk_by(|a, b| a.0 == b.0).filter(|equal| equal.len() == 1);
+            memory::append(&mut once[side], alone.map(|equal| equal[0]), DOING)?;
         }
         let mut anchors = Vec::new();
         let mut right = once[1].iter().peekable();
@@ -259,12 +256,12 @@ mod tests {
     fn of(a: &str, b: &str) -> (Vec<WordRun>, [Vec<u64>; 2]) {
         let stop = Stop::default();
         let compared = Compared::new(a, b, &stop).unwrap();
-        let hashes = compared.words().each_ref().map(|words| words.iter().map(|word| word.hash).collect());
+        let hashes = compared.words.each_ref().map(|words| words.iter().map(|word| word.hash).collect());
         (align(&compared, &compared.passages), hashes)
     }
 
     fn align(compared: &Compared<'_>, passages: &[WordRun]) -> Vec<WordRun> {
-        let [left, right] = compared.words();
+        let [left, right] = &compared.words;
         let alignment = Alignment::new([left, right], passages, &Stop::default()).unwrap();
         assert!(!alignment.passed_over);
         alignment.stretches().unwrap()
@@ -302,7 +299,7 @@ mod tests {
         let [a, b] = ["a b ", "b c "].map(|text| text.repeat(1000));
         let compared = Compared::new(&a, &b, &Stop::default()).unwrap();
         let alignment = Alignment::new(
-            compared.words().each_ref().map(Vec::as_slice),
+            compared.words.each_ref().map(Vec::as_slice),
             &compared.passages,
             &Stop::default(),
         );
@@ -314,7 +311,7 @@ mod tests {
         let shown = |a: &str, b: &str| {
             let stop = Stop::default();
             let compared = Compared::new(a, b, &stop).unwrap();
-            let words = compared.words().each_ref().map(Vec::as_slice);
+            let words = compared.words.each_ref().map(Vec::as_slice);
             let alignment = Alignment::new(words, &compared.passages, &stop).unwrap().without_lone_words();
             alignment.runs.into_iter().map(|run| (run.left, run.right)).collect::<Vec<_>>()
         };
@@ -350,7 +347,7 @@ mod tests {
         fn without_passages_as_many_words_as_can_be_are_common(a in "([a-c] ){0,20}", b in "([a-c] ){0,20}") {
             let stop = Stop::default();
             let compared = Compared::new(&a, &b, &stop).unwrap();
-            let hashes: [Vec<u64>; 2] = compared.words().each_ref().map(|words| words.iter().map(|word| word.hash).collect());
+            let hashes: [Vec<u64>; 2] = compared.words.each_ref().map(|words| words.iter().map(|word| word.hash).collect());
             let found = align(&compared, &[]);
             let shared: usize = found.iter().filter(|stretch| stretch.is_common()).map(|stretch| stretch.left.len()).sum();
             prop_assert_eq!(shared, longest(&hashes[0], &hashes[1]));

@@ -19,7 +19,8 @@ const DOING: &str = "comparing texts";
 pub struct Compared<'a> {
     /// The texts.
     pub(super) texts: [&'a str; 2],
-    words: [Vec<PassageWord>; 2],
+    /// The words of each text.
+    pub words: [Vec<PassageWord>; 2],
     /// The passages in the order of the right text.
     pub passages: Vec<WordRun>,
 }
@@ -32,16 +33,6 @@ impl<'a> Compared<'a> {
         let least = SHORTEST.min(words[0].len()).min(words[1].len());
         let passages = passages(&words[0], &words[1], least, stop)?;
         Ok(Self { texts: [left, right], words, passages })
-    }
-
-    /// Returns the texts.
-    pub fn texts(&self) -> [&'a str; 2] {
-        self.texts
-    }
-
-    /// Returns the words of each text.
-    pub fn words(&self) -> &[Vec<PassageWord>; 2] {
-        &self.words
     }
 
     /// Returns the words in passages as a share of the shorter text's words; 0 if a text has none.

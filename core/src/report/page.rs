@@ -42,7 +42,7 @@ pub const MOST_BYTES: usize = 2_000_000;
 /// assert!(html.contains("&lt;") && !html.contains("<b>"));
 /// # Ok::<(), neardup_core::Error>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ReportPage {
     link: Option<LinkPattern>,
     /// The pairs of each step of similarity, and how many these are.
@@ -73,20 +73,7 @@ impl ReportPage {
     /// # Ok::<(), neardup_core::Error>(())
     /// ```
     pub fn new(link: Option<LinkPattern>) -> Self {
-        Self {
-            link,
-            pairs: Default::default(),
-            shown_pairs: [0; STEPS + 1],
-            near: String::new(),
-            identical: String::new(),
-            lines: String::new(),
-            runs: String::new(),
-            index: String::new(),
-            cards: 0,
-            lined: 0,
-            omitted: Omitted::default(),
-            pairs_left: 0,
-        }
+        Self { link, ..Self::default() }
     }
 
     fn bytes(&self) -> usize {

@@ -24,11 +24,6 @@ pub enum Extent {
     Excerpt,
 }
 
-/// Returns one of the texts (0 or 1) as HTML.
-fn html(diff: &Diff<'_>, side: usize, extent: Extent, stop: &Stop) -> Result<String> {
-    TextWriter::new(diff, side).write(extent, stop)
-}
-
 /// Returns HTML with both texts side by side, below `headings`, which are HTML, too. `name` is the
 /// name of the switch, which must be different for each pair on a page.
 pub fn side_by_side(
@@ -49,7 +44,7 @@ pub fn side_by_side(
         html.push(format_args!(
             "<div><h4>{}</h4><div class=\"nd-text\" dir=\"auto\">{}</div></div>",
             headings[side],
-            self::html(diff, side, extent, stop)?
+            TextWriter::new(diff, side).write(extent, stop)?
         ));
     }
     html.push_str("</div>");
@@ -75,7 +70,7 @@ impl<'a> TextWriter<'a> {
         const MOST_WORDS: usize = 1_200;
         const CHECK_EVERY: usize = 1 << 12;
         let Self { diff, side, .. } = self;
-        let (words, own) = (&diff.compared.words()[side], &diff.sides[side]);
+        let (words, own) = (&diff.compared.words[side], &diff.sides[side]);
         let text = diff.compared.texts[side];
         if words.is_empty() {
             let other = diff.compared.texts[1 - side];
@@ -221,7 +216,7 @@ mod tests {
         let stop = &Stop::default();
         let compared = Compared::new(a, b, stop).unwrap();
         let diff = Diff::new(&compared, stop).unwrap();
-        [0, 1].map(|side| super::html(&diff, side, extent, stop).unwrap())
+        [0, 1].map(|side| TextWriter::new(&diff, side).write(extent, stop).unwrap())
     }
 
     fn summary(a: &str, b: &str) -> String {

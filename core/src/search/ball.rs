@@ -35,9 +35,6 @@ pub const VERSION: u8 = 2;
 pub const HEADER: usize = 16;
 /// The name of the type, for error messages.
 pub const NAME: &str = "text_ball";
-/// The number of characters of a document that are shown where the whole document would be too
-/// long.
-pub(super) const SHOWN: usize = 40;
 const DOING: &str = "making a ball";
 
 const MEASURES: [&str; 6] = ["jaccard", "cosine", "dice", "overlap", "containment", "containment_of_query"];
@@ -222,17 +219,9 @@ impl<'a> SetBall<'a> {
     }
 
     /// Formats the ball as text: `<jaccard:words:k1:multiset:0.8:"a text">`, or, in a normalization
-    /// form, `<jaccard:words:k1:multiset:0.8:nfkc:"a text">`.
-    pub fn to_text(&self, stop: &Stop) -> Result<String> {
-        self.write(usize::MAX, stop)
-    }
-
-    /// Formats the ball as text, and cuts off a long document after its beginning.
-    pub fn short(&self, stop: &Stop) -> Result<String> {
-        self.write(SHOWN, stop)
-    }
-
-    fn write(&self, most: usize, stop: &Stop) -> Result<String> {
+    /// form, `<jaccard:words:k1:multiset:0.8:nfkc:"a text">`. A document is cut off after `most`
+    /// characters.
+    pub fn to_text(&self, most: usize, stop: &Stop) -> Result<String> {
         let SetParameters { measure, origin, features, normalization } = self.parameters;
         let repeats = if features.multiset { "multiset" } else { "set" };
         let (measure, origin) = (measure_name(measure), origin.name());
@@ -311,20 +300,14 @@ fn header(parameters: &SetParameters, similarity: f64) -> Result<Vec<u8>> {
     check_form(*origin, *normalization)?;
     // The shingle was checked where it was given: it is at most 1000.
     let [low, high] = (features.shingle as u16).to_le_bytes();
-    let mut bytes = Vec::new();
-    memory::reserve(&mut bytes, HEADER, DOING)?;
-    bytes.extend([
-        VERSION,
-        *measure as u8,
-        *origin as u8,
-        features.multiset.into(),
-        low,
-        high,
-        Normalization::number(*normalization),
-        0,
-    ]);
-    bytes.extend(similarity.to_le_bytes());
-    Ok(bytes)
+    let form = Normalization::number(*normalization);
+    head([VERSION, *measure as u8, *origin as u8, features.multiset.into(), low, high, form, 0], similarity)
+}
+
+/// Returns the head of a ball: these bytes, and the least similarity.
+pub(super) fn head(first: [u8; 8], similarity: f64) -> Result<Vec<u8>> {
+    check_similarity(similarity)?;
+    memory::collect(first.into_iter().chain(similarity.to_le_bytes()), DOING)
 }
 
 /// Appends the length of a token and then the token, which `write` appends.
@@ -339,7 +322,7 @@ fn push_token(bytes: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> Result<()
     Ok(())
 }
 
-fn bad(why: impl Into<String>) -> Error {
+pub(super) fn bad(why: impl Into<String>) -> Error {
     Error::Malformed { what: NAME, why: why.into() }
 }
 

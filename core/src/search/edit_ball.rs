@@ -9,9 +9,9 @@
 //! | 8 to 15 | the least similarity, a double, little-endian |
 //! | from 16 on | the text, in UTF-8 |
 
-use super::ball::{self, HEADER, NAME, SHOWN};
+use super::ball::{self, HEADER, NAME, bad, head};
 use super::json::{JsonReader, JsonWriter};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::normalization::Normalization;
 use crate::memory;
@@ -71,17 +71,8 @@ impl<'a> EditBall<'a> {
         Ok(Self { similarity, normalization, text })
     }
 
-    /// Formats the ball as text: `<edit:0.8:"a text">`.
-    pub fn to_text(&self, stop: &Stop) -> Result<String> {
-        self.write(usize::MAX, stop)
-    }
-
-    /// Formats the ball as text, and cuts off a long text after its beginning.
-    pub fn short(&self, stop: &Stop) -> Result<String> {
-        self.write(SHOWN, stop)
-    }
-
-    fn write(&self, most: usize, stop: &Stop) -> Result<String> {
+    /// Formats the ball as text: `<edit:0.8:"a text">`. A text is cut off after `most` characters.
+    pub fn to_text(&self, most: usize, stop: &Stop) -> Result<String> {
         let form = Normalization::prefix(self.normalization);
         let mut writer = JsonWriter::new(format!("{BEGINNING}{}:{form}", self.similarity), most, stop);
         writer.string(self.text)?;
@@ -105,16 +96,7 @@ impl<'a> EditBall<'a> {
 }
 
 fn header(similarity: f64, normalization: Option<Normalization>) -> Result<Vec<u8>> {
-    check_similarity(similarity)?;
-    let mut bytes = Vec::new();
-    memory::reserve(&mut bytes, HEADER, DOING)?;
-    bytes.extend([VERSION, Normalization::number(normalization), 0, 0, 0, 0, 0, 0]);
-    bytes.extend(similarity.to_le_bytes());
-    Ok(bytes)
-}
-
-fn bad(why: impl Into<String>) -> Error {
-    Error::Malformed { what: NAME, why: why.into() }
+    head([VERSION, Normalization::number(normalization), 0, 0, 0, 0, 0, 0], similarity)
 }
 
 /// Compares texts with the centre of a ball. The result is the same as in a join by edit distance.
@@ -191,6 +173,7 @@ mod tests {
     use crate::features::FeatureSpec;
     use crate::features::origin::Origin;
     use crate::features::tokens::Document;
+    use crate::search::json::{SHOWN, WHOLE};
     use crate::verify::measure::Measure;
     use proptest::prelude::*;
 
@@ -201,10 +184,10 @@ mod tests {
             let bytes = EditBall::build(similarity, normalization, &text).unwrap();
             let ball = EditBall::parse(&bytes).unwrap();
             prop_assert_eq!(ball, EditBall { similarity, normalization, text: &text });
-            let shown = ball.to_text(&stop).unwrap();
+            let shown = ball.to_text(WHOLE, &stop).unwrap();
             prop_assert!(EditBall::is(&bytes) && EditBall::is_text(&shown));
             prop_assert_eq!(&EditBall::from_text(&shown, &stop).unwrap(), &bytes);
-            prop_assert!(ball.short(&stop).unwrap().chars().count() < 400 + SHOWN);
+            prop_assert!(ball.to_text(SHOWN, &stop).unwrap().chars().count() < 400 + SHOWN);
         }
 
         #[test]
@@ -215,7 +198,7 @@ mod tests {
             }
             let stop = Stop::default();
             if let Ok(ball) = EditBall::parse(&bytes) {
-                prop_assert_eq!(EditBall::from_text(&ball.to_text(&stop).unwrap(), &stop).unwrap(), bytes);
+                prop_assert_eq!(EditBall::from_text(&ball.to_text(WHOLE, &stop).unwrap(), &stop).unwrap(), bytes);
             }
             if let Ok(bytes) = EditBall::from_text(&text, &stop) {
                 prop_assert!(EditBall::parse(&bytes).is_ok());
@@ -239,7 +222,7 @@ mod tests {
         let bytes = EditBall::build(0.8, None, "a\"").unwrap();
         assert_eq!(bytes, [&[3, 0, 0, 0, 0, 0, 0, 0][..], &0.8_f64.to_le_bytes(), b"a\""].concat());
         let ball = EditBall::parse(&bytes).unwrap();
-        assert_eq!(ball.to_text(&Stop::default()).unwrap(), r#"<edit:0.8:"a\"">"#);
+        assert_eq!(ball.to_text(WHOLE, &Stop::default()).unwrap(), r#"<edit:0.8:"a\"">"#);
         let changed = |at: usize, with: u8| {
             let mut bytes = bytes.clone();
             bytes[at] = with;
@@ -249,7 +232,7 @@ mod tests {
         assert!(EditBall::build(0.0, None, "a").is_err() && EditBall::build(1.5, None, "a").is_err());
         let bytes = EditBall::build(0.8, Some(Normalization::Nfkc), "a").unwrap();
         assert_eq!(bytes[..3], [3, 2, 0]);
-        let shown = EditBall::parse(&bytes).unwrap().to_text(&Stop::default()).unwrap();
+        let shown = EditBall::parse(&bytes).unwrap().to_text(WHOLE, &Stop::default()).unwrap();
         assert_eq!(shown, r#"<edit:0.8:nfkc:"a">"#);
         assert!(EditBall::from_text("<edit:0.8:\"a\"> x", &Stop::default()).is_err());
     }

@@ -19,7 +19,7 @@ use std::ops::RangeInclusive;
 
 use crate::error::Result;
 use crate::hash;
-use crate::joins::sets::bounds::{Bounds, PairSide, partition};
+use crate::joins::sets::bounds::{Bounds, PairSide};
 use crate::memory;
 use crate::verify::measure::Measure;
 use crate::verify::predicate::Predicate;
@@ -175,21 +175,11 @@ impl Demand {
         groups.sort_by(|&a, &b| best(b).total_cmp(&best(a)));
         groups
     }
-
-    /// Returns the least number of elements that a string of a group shares if it is similar enough
-    /// and `is_wanted` holds for its similarity, or None if there is no such string. `is_wanted`
-    /// holds for every similarity above one for which it holds.
-    pub fn least_shared(&self, group: u32, is_wanted: impl Fn(f64) -> bool) -> Option<u32> {
-        let most = self.size.min(*sizes(group).end());
-        let wanted = |shared| self.greatest(group, shared).is_some_and(&is_wanted);
-        // The greatest similarity rises with the number of shared elements.
-        let least = partition(1, most, |shared| !wanted(shared));
-        (least <= most).then_some(least)
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::edit::Sought;
     use super::*;
     use proptest::prelude::*;
 
@@ -250,7 +240,7 @@ mod tests {
             }
             for other in 1..200_u32 {
                 let group = group(other);
-                let least = demand.least_shared(group, |similarity| similarity >= wanted);
+                let least = Sought::Grams(demand.clone()).least_shared(group, |similarity| similarity >= wanted);
                 for shared in 1..=other.min(size) {
                     let its = Measure::Jaccard.similarity(shared, other, size);
                     let is_near = its >= similarity;
@@ -272,7 +262,7 @@ mod tests {
     fn what_nothing_is_similar_to() {
         assert!(Demand::new(0.5, 0).unwrap().is_none());
         assert!(Demand::new(0.0, 3).is_err());
-        let demand = Demand::new(1e-9, u32::MAX).unwrap().unwrap();
+        let demand = Sought::Grams(Demand::new(1e-9, u32::MAX).unwrap().unwrap());
         assert_eq!(demand.least_shared(0, |_| true), None);
         assert_eq!(demand.least_shared(group(5000), |_| true), Some(5));
     }

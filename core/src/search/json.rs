@@ -6,13 +6,18 @@ use crate::executor::Stop;
 use crate::memory;
 
 const DOING: &str = "writing a ball as text";
+/// The number of characters of a document that are shown if none is cut off.
+pub const WHOLE: usize = usize::MAX;
+/// The number of characters of a document that are shown where the whole document would be too
+/// long.
+pub const SHOWN: usize = 40;
 
 /// A writer of JSON that stops after a number of characters.
 #[derive(Debug)]
 pub struct JsonWriter<'a> {
     /// The text written so far.
     text: String,
-    /// The number of characters that may still be written; `usize::MAX` means no limit.
+    /// The number of characters that may still be written; [`WHOLE`] means no limit.
     room: usize,
     /// True if characters were cut off.
     is_cut: bool,
@@ -27,7 +32,7 @@ impl<'a> JsonWriter<'a> {
 
     /// Appends characters unchanged.
     pub fn put(&mut self, text: &str) -> Result<()> {
-        if self.room == usize::MAX {
+        if self.room == WHOLE {
             memory::reserve_text(&mut self.text, text.len(), DOING)?;
             self.text.push_str(text);
             return Ok(());

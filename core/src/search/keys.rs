@@ -80,11 +80,8 @@ pub fn prefix_classes(
 ) -> Result<()> {
     let mut first = Vec::new();
     prefix(keys, order, length, scratch, &mut first)?;
-    out.clear();
-    for same in first.chunk_by(|&a, &b| class_of(a, bits) == class_of(b, bits)) {
-        memory::push(out, (class_of(same[0], bits), same.len() as u32), DOING)?;
-    }
-    Ok(())
+    let classes = first.chunk_by(|&a, &b| class_of(a, bits) == class_of(b, bits));
+    memory::refill(out, classes.map(|same| (class_of(same[0], bits), same.len() as u32)), DOING)
 }
 
 /// Returns the class of a key: its upper `bits` bits.

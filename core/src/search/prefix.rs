@@ -4,7 +4,6 @@
 //! [`super`] explains why nothing is lost. All bounds are found by trying the predicate itself
 //! ([`Bounds`]), never by a formula.
 
-use std::fmt;
 use std::ops::RangeInclusive;
 
 use crate::error::{Error, Result};
@@ -20,7 +19,7 @@ const HITS: u32 = 2;
 
 /// The specification of an index: how documents become sets, and the least similarity that it
 /// finds.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct SetSpec {
     /// The measure. For a measure with a direction, rows are the left sets.
     pub measure: Measure,
@@ -31,17 +30,6 @@ pub struct SetSpec {
     bounds: Bounds,
     /// Cached results of [`SetSpec::indexed`].
     known: BySize,
-}
-
-impl fmt::Debug for SetSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { measure, least, features, .. } = self;
-        f.debug_struct("SetSpec")
-            .field("measure", measure)
-            .field("least", least)
-            .field("features", features)
-            .finish_non_exhaustive()
-    }
 }
 
 impl SetSpec {

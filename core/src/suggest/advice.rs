@@ -5,7 +5,7 @@ use super::profile::{ComparedBy, TextProfile};
 use super::shares::{self, Shares, WholesAndParts};
 
 /// A method, and whether it fits the documents.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Default, Clone, PartialEq)]
 pub struct Advice {
     /// The name of the method, or of the function of passages.
     pub method: &'static str,
@@ -96,16 +96,7 @@ pub fn advice(
 
 /// Returns a row without an estimate, for texts as they are.
 fn other(method: &'static str, fits: bool, threshold: Option<f64>, reason: String) -> Advice {
-    Advice {
-        method,
-        fits,
-        threshold,
-        tokenizer: None,
-        shingle: None,
-        max_documents: None,
-        pairs: None,
-        reason,
-    }
+    Advice { method, fits, threshold, reason, ..Advice::default() }
 }
 
 /// Returns the row of runs, the suggestion if documents share parts of them.

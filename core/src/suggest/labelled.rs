@@ -81,7 +81,7 @@ fn why(chosen: &ThresholdEstimate, answers: &Answers, missed: Option<f64>) -> St
 }
 
 /// A number of things whose name is a regular noun.
-fn count(number: u64, noun: &str) -> String {
+pub(crate) fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 

@@ -63,8 +63,6 @@ pub fn lines(text: &str) -> impl Iterator<Item = &str> {
 pub struct LineLayout {
     /// Whether most lines are full, so the breaks between them only wrap sentences.
     pub hard_wrapped: bool,
-    /// Whether there is a blank line between lines of text.
-    pub blank_lines: bool,
     /// The number of columns by which most lines are indented.
     pub indent: usize,
 }
@@ -81,20 +79,15 @@ impl LineLayout {
         let mut widths = Lengths::default();
         let mut characters = Lengths::default();
         let mut indents = Lengths::default();
-        let (mut blank, mut blank_lines) = (false, false);
         for (n, line) in lines(text).enumerate() {
             stop.check_every(n, CHECK_EVERY)?;
-            let Some(line) = Line::new(line) else {
-                blank = widths.all > 0;
-                continue;
-            };
-            blank_lines |= blank;
+            let Some(line) = Line::new(line) else { continue };
             widths.add(line.width);
             characters.add(line.characters);
             indents.add(line.indent);
         }
         let full = [characters.usual_longest(), widths.usual_longest()];
-        let mut layout = Self { hard_wrapped: false, blank_lines, indent: indents.most_frequent() };
+        let mut layout = Self { hard_wrapped: false, indent: indents.most_frequent() };
         // A single line does not show whether a text is wrapped.
         if widths.all > 1 && full[0] <= LONGEST && full[1] >= NARROWEST {
             layout.hard_wrapped = layout.are_filled(text, full, stop)?;

@@ -135,12 +135,12 @@ impl Lcs {
             check_steps(a, b, limit)?;
             let keeps = keep && Band::words(a, b, limit) <= KEPT_WORDS;
             let found = match keeps {
-                true => self.band.distance_kept(a, b, limit, stop)?,
+                true => self.band.distance::<true>(a, b, limit, stop)?,
                 false => {
                     // The shorter text supplies the columns: then there are fewer columns, and the
                     // band is no wider.
                     let (rows, columns) = if a.len() >= b.len() { (a, b) } else { (b, a) };
-                    self.band.distance(rows, columns, limit, stop)?
+                    self.band.distance::<false>(rows, columns, limit, stop)?
                 }
             };
             if found.is_some() || limit == most {
@@ -191,7 +191,7 @@ impl Lcs {
         }
         match way {
             DistanceBy::Greedy => self.greedy.trace(x, y, distance, each),
-            DistanceBy::Kept => self.band.read_kept(x, y, &mut each),
+            DistanceBy::Kept => self.band.read(x, y, 0..y.len(), &mut x.len(), &mut each),
             DistanceBy::Band => self.band.trace(x, y, distance, KEPT_WORDS, stop, &mut each)?,
         }
         Ok(true)
@@ -242,14 +242,12 @@ fn ratio(part: usize, whole: usize) -> f64 {
 /// # Ok::<(), neardup_core::Error>(())
 /// ```
 pub fn symbols(text: &str) -> Result<Vec<u32>> {
-    let mut symbols = Vec::new();
     if text.is_ascii() {
-        memory::reserve(&mut symbols, text.len(), DOING)?;
-        symbols.extend(text.bytes().map(u32::from));
-    } else {
-        memory::reserve(&mut symbols, text.chars().count(), DOING)?;
-        symbols.extend(text.chars().map(u32::from));
+        return memory::collect(text.bytes().map(u32::from), DOING);
     }
+    let mut symbols = Vec::new();
+    memory::reserve(&mut symbols, text.chars().count(), DOING)?;
+    symbols.extend(text.chars().map(u32::from));
     Ok(symbols)
 }
 

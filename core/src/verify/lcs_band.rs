@@ -96,47 +96,30 @@ impl<'a> Matrix<'a> {
 
 impl Band {
     /// Returns the number of insertions and deletions between two texts, if it is at most `limit`.
-    /// The limit is not less than the difference of their lengths. Neither text is empty.
-    pub fn distance(&mut self, a: &[u32], b: &[u32], limit: usize, stop: &Stop) -> Result<Option<usize>> {
-        self.measure::<false>(&Matrix::new(a, b, limit), stop)
-    }
-
-    /// Does the same as [`Band::distance`] and keeps all columns, so that [`Band::read_kept`] can
-    /// read an alignment from them.
-    pub fn distance_kept(
+    /// The limit is not less than the difference of their lengths. Neither text is empty. With
+    /// `KEEP` it keeps all columns, so that [`Band::read`] can read an alignment from them.
+    pub fn distance<const KEEP: bool>(
         &mut self,
         a: &[u32],
         b: &[u32],
         limit: usize,
         stop: &Stop,
     ) -> Result<Option<usize>> {
-        self.kept.clear();
-        self.places.clear();
-        self.measure::<true>(&Matrix::new(a, b, limit), stop)
-    }
-
-    /// Reads the alignment of the two texts whose distance [`Band::distance_kept`] found, by the
-    /// rule of [`super::lcs::Lcs::matches`].
-    pub fn read_kept(&self, a: &[u32], b: &[u32], each: &mut dyn FnMut(usize, usize)) {
-        self.read(a, b, 0..b.len(), &mut a.len(), each);
+        let table = Matrix::new(a, b, limit);
+        self.begin(&table)?;
+        let mut words = WordRange::default();
+        if !self.advance::<KEEP>(&table, 0, b.len(), &mut words, stop)? {
+            return Ok(None);
+        }
+        let length: usize = self.flat.iter().map(|word| word.count_zeros() as usize).sum();
+        let distance = a.len() + b.len() - 2 * length;
+        Ok((distance <= limit).then_some(distance))
     }
 
     /// Returns the greatest number of words that the columns of a band take.
     pub fn words(a: &[u32], b: &[u32], limit: usize) -> usize {
         let width = (limit / WORD + 2).min(a.len() / WORD + 1);
         width.saturating_mul(b.len().next_multiple_of(COLUMNS))
-    }
-
-    fn measure<const KEEP: bool>(&mut self, table: &Matrix<'_>, stop: &Stop) -> Result<Option<usize>> {
-        let &Matrix { a, b, limit, .. } = table;
-        self.begin(table)?;
-        let mut words = WordRange::default();
-        if !self.advance::<KEEP>(table, 0, b.len(), &mut words, stop)? {
-            return Ok(None);
-        }
-        let length: usize = self.flat.iter().map(|word| word.count_zeros() as usize).sum();
-        let distance = a.len() + b.len() - 2 * length;
-        Ok((distance <= limit).then_some(distance))
     }
 
     /// Reads an alignment of two texts that are at most `limit` apart, by the rule of
@@ -160,6 +143,8 @@ impl Band {
     /// Prepares for the first column.
     fn begin(&mut self, table: &Matrix<'_>) -> Result<()> {
         let words = table.a.len().div_ceil(WORD);
+        self.kept.clear();
+        self.places.clear();
         self.flat.clear();
         memory::fill(&mut self.flat, u64::MAX, words, DOING)?;
         self.pages.begin(words)
@@ -268,8 +253,9 @@ impl Band {
         Ok(())
     }
 
-    /// Reads an alignment from the kept columns after `from` up to `to`.
-    fn read(
+    /// Reads an alignment from the kept columns in `columns`, up to row `row`, by the rule of
+    /// [`super::lcs::Lcs::matches`].
+    pub fn read(
         &self,
         a: &[u32],
         b: &[u32],

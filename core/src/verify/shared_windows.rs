@@ -43,10 +43,9 @@ impl SharedWindows {
         let mut of_text = Contents::new(least);
         of_text.set(tokens, stop)?;
         let count = of_text.windows();
-        let mut sorted = Vec::new();
-        memory::reserve(&mut sorted, count, DOING)?;
         // A text has fewer tokens than 32 bits can count.
-        sorted.extend((0..count).map(|first| (of_text.content(first), first as u32)));
+        let windows = (0..count).map(|first| (of_text.content(first), first as u32));
+        let mut sorted = memory::collect(windows, DOING)?;
         executor::sort_unstable_by(&mut sorted, stop, &Ord::cmp)?;
         let mut windows = memory::filled(LEFT_OUT, count, DOING)?;
         let mut contents: Vec<u128> = Vec::new();

@@ -68,6 +68,36 @@ impl Others {
     pub(super) fn procedure(&self) -> &'static str {
         if self.passages { "partial_duplicates_into" } else { "near_duplicates_into" }
     }
+
+    /// Checks how the call is to go about its steps; times are in seconds.
+    fn limits(&self) -> Result<CallLimits> {
+        /// The greatest number of seconds.
+        const LONGEST: f64 = i32::MAX as f64 / 1000.0;
+        let such_as = |more: String| such_as(self.procedure(), "docs", &more);
+        let seconds = |name: &str, given: Option<f64>| match given {
+            None => Ok(0.0),
+            Some(seconds) if (0.0..=LONGEST).contains(&seconds) => Ok(seconds),
+            Some(seconds) => Err(SqlError::parameter(format!(
+                "{name} must be between 0 and 24 days, not {seconds} seconds"
+            ))
+            .hint(such_as(format!(", {name} => '2s'")))),
+        };
+        let count = |name: &str, given: Option<i32>, least: i32, most: i32| match given {
+            Some(count) if !(least..=most).contains(&count) => {
+                Err(SqlError::parameter(format!("{name} must be between {least} and {most}, not {count}"))
+                    .hint(such_as(format!(", {name} => {}", count.clamp(least, most)))))
+            }
+            given => Ok(given),
+        };
+        let at_once = count("at_once", self.at_once, 1, 65_536)?;
+        Ok(CallLimits {
+            pause: seconds("pause", self.pause)?,
+            at_once: at_once.map(|count| count.unsigned_abs() as usize),
+            // At most `i32::MAX`, and at least a millisecond unless it is 0.
+            node_timeout: (seconds("node_timeout", self.node_timeout)? * 1000.0).ceil() as i32,
+            retries: count("retries", self.retries, 0, 1000)?.unwrap_or(CallLimits::default().retries),
+        })
+    }
 }
 
 /// The arguments of a call of the procedure.
@@ -107,9 +137,7 @@ impl CallArguments {
             extend: others.extend,
             texts: texts.into_iter().filter_map(|(name, text)| Some((name, text?))).collect(),
         };
-        let Others { pause, at_once, node_timeout, retries, .. } = others;
-        let limits = CallLimits::new(others.procedure(), pause, at_once, node_timeout, retries)?;
-        Ok(Self { join, limits, others })
+        Ok(Self { join, limits: others.limits()?, others })
     }
 
     /// Returns the arguments of a call that makes no tables, in this number of parts.

@@ -28,60 +28,46 @@ use neardup_core::clusters::Clustering;
 /// A call that works, for hints.
 const EXAMPLE: &str = "CALL near_duplicates_into('docs', 0.8, 'docs_pairs', clusters => 'docs_clusters');";
 
-/// A table that the caller named.
-struct Made {
-    /// How it is made, where it has a primary key.
-    definition: TableDefinition,
-    /// The column of ids by which Citus distributes it.
-    by: &'static str,
-}
+/// A table that the caller named: how it is made where it has a primary key.
+struct Made(TableDefinition);
 
 /// A result with this primary key.
 const fn with_key(indexes: &'static [IndexForm]) -> TableForm {
     TableForm { indexes, ..own::TABLE }
 }
 
-const PAIRS: Made = Made {
-    definition: TableDefinition {
-        columns: &[("left_id", Type::Id), ("right_id", Type::Id), ("similarity", Type::Float8)],
-        nullable: &[],
-        form: with_key(&[IndexForm::key(&["left_id", "right_id"])]),
-    },
-    by: "left_id",
-};
+const PAIRS: Made = Made(TableDefinition {
+    columns: &[("left_id", Type::Id), ("right_id", Type::Id), ("similarity", Type::Float8)],
+    nullable: &[],
+    form: with_key(&[IndexForm::key(&["left_id", "right_id"])]),
+});
 
-const PASSAGES: Made = Made {
-    definition: TableDefinition {
-        columns: &[
-            ("left_id", Type::Id),
-            ("right_id", Type::Id),
-            ("left_sentence", Type::Int4),
-            ("right_sentence", Type::Int4),
-            ("sentences", Type::Int4),
-            ("left_span", Type::Int4Range),
-            ("right_span", Type::Int4Range),
-            ("similarity", Type::Float8),
-        ],
-        nullable: &[],
-        form: with_key(&[IndexForm::key(&["left_id", "right_id", "left_sentence", "right_sentence"])]),
-    },
-    ..PAIRS
-};
+const PASSAGES: Made = Made(TableDefinition {
+    columns: &[
+        ("left_id", Type::Id),
+        ("right_id", Type::Id),
+        ("left_sentence", Type::Int4),
+        ("right_sentence", Type::Int4),
+        ("sentences", Type::Int4),
+        ("left_span", Type::Int4Range),
+        ("right_span", Type::Int4Range),
+        ("similarity", Type::Float8),
+    ],
+    nullable: &[],
+    form: with_key(&[IndexForm::key(&["left_id", "right_id", "left_sentence", "right_sentence"])]),
+});
 
-const CLUSTERS: Made = Made {
-    definition: TableDefinition {
-        columns: &[
-            ("cluster_id", Type::Id),
-            ("id", Type::Id),
-            ("representative", Type::Bool),
-            ("size", Type::Int8),
-            ("similarity", Type::Float8),
-        ],
-        nullable: &["similarity"],
-        form: with_key(&[IndexForm::key(&["id"])]),
-    },
-    by: "id",
-};
+const CLUSTERS: Made = Made(TableDefinition {
+    columns: &[
+        ("cluster_id", Type::Id),
+        ("id", Type::Id),
+        ("representative", Type::Bool),
+        ("size", Type::Int8),
+        ("similarity", Type::Float8),
+    ],
+    nullable: &["similarity"],
+    form: with_key(&[IndexForm::key(&["id"])]),
+});
 
 impl Made {
     /// Returns the table of pairs or of passages.
@@ -93,7 +79,7 @@ impl Made {
     /// one.
     fn supplied<'a>(&self, work: &'a CallWork, query: Option<&'a str>) -> Supplied<'a> {
         let internal = &work.call.extension.internal;
-        Supplied { internal, query, types: work.owned().types, columns: self.definition.columns }
+        Supplied { internal, query, types: work.owned().types, columns: self.0.columns }
     }
 
     /// Makes the table without rows, or one of the same columns for what it is to have, which is
@@ -101,9 +87,11 @@ impl Made {
     fn make(&self, work: &CallWork, place: &TablePlace, like: Option<&Table>) -> Result<Table> {
         let definition = self.definition(like.is_none() && has_key(work));
         definition.make(&place.qualified()?, &work.owned().types)?;
+        // Citus distributes it by the first column of its key.
+        let by = self.0.form.indexes[0].keys[0];
         match (work.call.citus(), like) {
-            (Some(layout), None) => layout.spread_result(place, self.by, work.call.asked.id_oid)?,
-            (Some(layout), Some(like)) => layout.spread_like(place, self.by, like)?,
+            (Some(layout), None) => layout.spread_result(place, by, work.call.asked.id_oid)?,
+            (Some(layout), Some(like)) => layout.spread_like(place, by, like)?,
             (None, _) => {}
         }
         work.owned().open(place, definition.form, definition.columns)
@@ -116,7 +104,7 @@ impl Made {
 
     /// Returns how the table is made, with its primary key or without one.
     fn definition(&self, has_key: bool) -> TableDefinition {
-        if has_key { self.definition } else { TableDefinition { form: own::TABLE, ..self.definition } }
+        if has_key { self.0 } else { TableDefinition { form: own::TABLE, ..self.0 } }
     }
 
     /// Makes and fills the table. One that an earlier call made gets the rows that differ, from a
@@ -136,9 +124,9 @@ impl Made {
         let made = self.make(work, &spread.place(scratch), Some(&old))?;
         let rows = fill(&made)?;
         let eq = equality(work.call.asked.id_oid)?;
-        let same = self.definition.columns.iter().map(|&(name, of)| match of {
+        let same = self.0.columns.iter().map(|&(name, of)| match of {
             Type::Id => format!("f.{name} {eq} p.{name}"),
-            _ if self.definition.nullable.contains(&name) => {
+            _ if self.0.nullable.contains(&name) => {
                 format!("f.{name} IS NOT DISTINCT FROM p.{name}")
             }
             _ => format!("f.{name} = p.{name}"),

@@ -148,11 +148,12 @@ fn first_schema() -> Option<Oid> {
     }
 }
 
-/// Returns the error for the case that a relation already has the name of a table to make.
-pub(super) fn taken(place: &TablePlace) -> Result<(PgSqlErrorCode, String, String)> {
+/// Returns the error for the case that a relation already has the name of a table to make; `more`
+/// is the end of its hint.
+pub(super) fn taken(place: &TablePlace, more: &str) -> Result<SqlError> {
     let name = place.qualified()?;
-    let message = format!("relation {name} already exists");
-    Ok((PgSqlErrorCode::ERRCODE_DUPLICATE_TABLE, message, format!("DROP TABLE {name}; or name another one.")))
+    Ok(SqlError::new(PgSqlErrorCode::ERRCODE_DUPLICATE_TABLE, format!("relation {name} already exists"))
+        .hint(format!("DROP TABLE {name}; or name another one.{more}")))
 }
 
 /// Returns a call that works, with further arguments that follow a comma, for hints.

@@ -2,7 +2,7 @@
 //! in a subtransaction, and asks here what to do about its error. The transaction is rolled back
 //! before the step is repeated; what earlier ones committed stays.
 
-use pgrx::pg_sys::{self, Oid};
+use pgrx::pg_sys;
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
 use super::arguments::{CallArguments, Others};
@@ -12,7 +12,7 @@ use super::session::CallLimits;
 use super::session::of_call;
 use super::statements::citus;
 use super::statements::servers::Requests;
-use crate::pg::procedure::transaction::check_can_commit;
+use crate::pg::procedure::transaction::{check_can_commit, open_docs};
 use crate::pg::query::as_user::{as_user, set};
 use crate::pg::query::relation::Relation;
 use crate::pg::server::call::{FunctionCall, sql_functions};
@@ -48,16 +48,9 @@ sql_functions! {
 pub(super) fn open_call(call: FunctionCall, check: bool) -> Result<(CallArguments, String)> {
     let others = Others::read(call)?;
     let procedure = others.procedure();
-    // SAFETY: reads the state of the server.
-    if unsafe { pg_sys::RecoveryInProgress() } {
-        let message = format!("cannot execute {procedure} during recovery");
-        return Err(SqlError::new(PgSqlErrorCode::ERRCODE_READ_ONLY_SQL_TRANSACTION, message)
-            .hint("Call it on the primary."));
-    }
-    let example = |error: SqlError| error.hint(such_as(procedure, "docs", ""));
-    let docs: Oid = call.need(0, "docs").map_err(example)?;
-    let shown = Relation::open(docs).map_err(example)?.shown;
-    let arguments = CallArguments::new(call, docs, others)?;
+    let example = such_as(procedure, "docs", "");
+    let Relation { oid, shown, .. } = open_docs(call, procedure, "Call it on the primary.", &example)?;
+    let arguments = CallArguments::new(call, oid, others)?;
     if check {
         check_can_commit(procedure, "steps", &such_as(procedure, &shown, ""))?;
     }
@@ -130,7 +123,7 @@ fn silent(began: i64) -> Result<String> {
     let silent = as_user(caller, || {
         let (requests, mut silent) = (Requests::default(), Vec::new());
         for name in servers {
-            if !requests.answers(&name)? {
+            if requests.ask_for_seconds(&name, "SELECT 1::pg_catalog.text")?.is_err() {
                 silent.push(format!("server \"{name}\""));
             }
         }

@@ -2,13 +2,7 @@
 
 use std::cell::RefCell;
 
-use pgrx::PgSqlErrorCode;
-
-use super::place::such_as;
 use crate::pg::server::error::{Result, SqlError};
-
-/// SQLSTATE, message and hint.
-pub(super) type Why = (PgSqlErrorCode, String, String);
 
 /// What is kept of the call of this session.
 #[derive(Debug, Default)]
@@ -35,9 +29,9 @@ pub(super) struct CallSession {
     pub joined: Option<u64>,
     /// Why the call ends, which is raised once its tables are dropped: the transaction that drops
     /// them must commit first.
-    refusal: Option<Why>,
+    pub refusal: Option<SqlError>,
     /// Set if nothing is left to be dropped.
-    is_settled: bool,
+    pub is_settled: bool,
 }
 
 thread_local! {
@@ -55,33 +49,13 @@ pub(super) fn of_call<T>(began: i64, work: impl FnOnce(&mut CallSession) -> T) -
     })
 }
 
-/// The task that earlier transactions of the call left to this transaction.
-pub(super) enum PendingTask {
-    /// There is no such task, and the call goes on.
-    Nothing,
-    /// Drop the tables of the call.
-    Drop,
-    /// Raise the error.
-    Raise(SqlError),
-}
-
 impl CallSession {
-    /// Remembers why the call ends; `is_settled` says that nothing needs to be dropped first.
-    pub(super) fn refuse(&mut self, why: Why, is_settled: bool) {
-        (self.refusal, self.is_settled) = (Some(why), is_settled);
-    }
-
-    /// Notes that the tables of the call are dropped.
-    pub(super) fn settle(&mut self) {
-        self.is_settled = true;
-    }
-
-    /// Returns the remaining task.
-    pub(super) fn left(&mut self) -> PendingTask {
+    /// Reports whether earlier transactions of the call left its tables to be dropped. Fails with
+    /// the reason why the call ends once they are dropped.
+    pub(super) fn is_refused(&mut self) -> Result<bool> {
         match self.refusal.take_if(|_| self.is_settled) {
-            Some((code, message, hint)) => PendingTask::Raise(SqlError::new(code, message).hint(hint)),
-            None if self.refusal.is_some() => PendingTask::Drop,
-            None => PendingTask::Nothing,
+            Some(error) => Err(error),
+            None => Ok(self.refusal.is_some()),
         }
     }
 }
@@ -103,41 +77,5 @@ pub(super) struct CallLimits {
 impl Default for CallLimits {
     fn default() -> Self {
         Self { pause: 0.0, at_once: None, node_timeout: 0, retries: 2 }
-    }
-}
-
-impl CallLimits {
-    /// Checks the arguments of a call of a procedure; times are in seconds.
-    pub(super) fn new(
-        procedure: &str,
-        pause: Option<f64>,
-        at_once: Option<i32>,
-        node_timeout: Option<f64>,
-        retries: Option<i32>,
-    ) -> Result<Self> {
-        /// The greatest number of seconds.
-        const LONGEST: f64 = i32::MAX as f64 / 1000.0;
-        let seconds = |name: &str, given: Option<f64>| match given {
-            None => Ok(0.0),
-            Some(seconds) if (0.0..=LONGEST).contains(&seconds) => Ok(seconds),
-            Some(seconds) => Err(SqlError::parameter(format!(
-                "{name} must be between 0 and 24 days, not {seconds} seconds"
-            ))
-            .hint(such_as(procedure, "docs", &format!(", {name} => '2s'")))),
-        };
-        let count = |name: &str, given: Option<i32>, least: i32, most: i32| match given {
-            Some(count) if !(least..=most).contains(&count) => {
-                Err(SqlError::parameter(format!("{name} must be between {least} and {most}, not {count}"))
-                    .hint(such_as(procedure, "docs", &format!(", {name} => {}", count.clamp(least, most)))))
-            }
-            given => Ok(given),
-        };
-        Ok(Self {
-            pause: seconds("pause", pause)?,
-            at_once: count("at_once", at_once, 1, 65_536)?.map(|count| count.unsigned_abs() as usize),
-            // At most `i32::MAX`, and at least a millisecond unless it is 0.
-            node_timeout: (seconds("node_timeout", node_timeout)? * 1000.0).ceil() as i32,
-            retries: count("retries", retries, 0, 1000)?.unwrap_or(Self::default().retries),
-        })
     }
 }

@@ -7,7 +7,8 @@ use super::arguments::{JoinArguments, OutputTables};
 use super::look::{look_around, was_finished};
 use super::nodes::Nodes;
 use super::place::taken;
-use super::session::{CallSession, PendingTask, Why, of_call};
+use super::session::{CallSession, of_call};
+use super::statements::join::CountedTokens;
 use super::statements::log::{LogTable, LoggedArguments, StageDetails};
 use super::statements::servers::Requests;
 use super::statements::{members, parts, result, seen, sets, stars};
@@ -16,7 +17,7 @@ use super::{outcome, retry, tables};
 use crate::into::plan::plan;
 use crate::into::state::{self, CallFacts, LogState, SetSizes, rounds};
 use crate::into::step::{CallStep, End, LoggedStage, RefusalReason, WorkingTable};
-use crate::pg::procedure::transaction::{self, Transaction};
+use crate::pg::procedure::transaction;
 use crate::pg::query::as_user::{Extension, as_user};
 use crate::pg::request::example::literal;
 use crate::pg::server::activity;
@@ -36,11 +37,7 @@ sql_functions! {
 fn step(call: FunctionCall) -> Result<&'static str> {
     let began = call.datum(4).map_or(0, |began| began.value() as i64);
     let (arguments, shown) = retry::open_call(call, !of_call(began, |call| call.is_checked))?;
-    let refused = match of_call(began, CallSession::left) {
-        PendingTask::Raise(error) => return Err(error),
-        PendingTask::Drop => true,
-        PendingTask::Nothing => false,
-    };
+    let refused = of_call(began, CallSession::is_refused)?;
     // SAFETY: reads the state of the session.
     let caller = unsafe { pg_sys::GetUserId() };
     let places = OutputTables::new(&arguments, caller, &shown)?;
@@ -64,7 +61,7 @@ fn step(call: FunctionCall) -> Result<&'static str> {
     let call = IntoCall { arguments, extension, caller, asked, places, requests, began, lock };
     let mut work = begin(call, first)?;
     work.state.refused = refused;
-    let end = transaction::run(&mut work)?;
+    let end = transaction::run(&mut work, |work| &work.state, plan, carry_out)?;
     retry::done(began, work.log.as_ref().map_or(0, |log| log.progress.rows.len()));
     if is_shared {
         activity::end();
@@ -117,7 +114,7 @@ fn begin(call: IntoCall, first: bool) -> Result<CallWork> {
         max_pairs: asked.max_pairs.filter(|_| in_parts.is_some()),
         clusters: call.places.clusters.is_some(),
         by_stars: false,
-        compares_by_ranks: in_parts.is_some_and(LoggedArguments::compares_by_ranks),
+        compares_by_ranks: in_parts.is_some_and(|of| of.carried.counted == CountedTokens::All),
         allowance: i64::try_from(settings::memory()).unwrap_or(i64::MAX),
     };
     let (caller, state) = (call.caller, CallFacts::new(state, LogState::None));
@@ -148,35 +145,22 @@ fn moved(work: &CallWork) -> Option<(i64, i64)> {
     Some((log.moved.saturating_add(work.moved), log.progress.expected(WorkingTable::Sets)))
 }
 
-impl Transaction for CallWork {
-    type State = CallFacts;
-    type Step = CallStep;
-    type End = End;
-
-    fn state(&self) -> &CallFacts {
-        &self.state
-    }
-
-    fn plan(state: &CallFacts) -> Vec<CallStep> {
-        plan(state)
-    }
-
-    fn carry_out(&mut self, step: CallStep) -> Result<Option<End>> {
-        let caller = self.call.caller;
-        match step {
-            CallStep::Done(end) => return Ok(Some(end)),
-            // Documents are read like in any query of the caller.
-            CallStep::Fill(WorkingTable::Sets) => self.state.filled = Some(sets::read(self)?),
-            CallStep::Fill(WorkingTable::Seen) => self.state.filled = Some(seen::see(self)?),
-            CallStep::JoinHere => outcome::join_here(self)?,
-            CallStep::TakeLog => {
-                let ranges = if self.state.call.shared { parts::ranges(self)? } else { Vec::new() };
-                as_user(caller, || take_log(self, ranges))?;
-            }
-            step => as_user(caller, || as_caller(self, step))?,
+/// Carries out a step, and returns the result of the transaction if the step ends it.
+fn carry_out(work: &mut CallWork, step: CallStep) -> Result<Option<End>> {
+    let caller = work.call.caller;
+    match step {
+        CallStep::Done(end) => return Ok(Some(end)),
+        // Documents are read like in any query of the caller.
+        CallStep::Fill(WorkingTable::Sets) => work.state.filled = Some(sets::read(work)?),
+        CallStep::Fill(WorkingTable::Seen) => work.state.filled = Some(seen::see(work)?),
+        CallStep::JoinHere => outcome::join_here(work)?,
+        CallStep::TakeLog => {
+            let ranges = if work.state.call.shared { parts::ranges(work)? } else { Vec::new() };
+            as_user(caller, || take_log(work, ranges))?;
         }
-        Ok(None)
+        step => as_user(caller, || as_caller(work, step))?,
     }
+    Ok(None)
 }
 
 /// Carries out a step that runs as the caller, with settings that last as long as the step.
@@ -223,9 +207,11 @@ fn as_caller(work: &mut CallWork, step: CallStep) -> Result<()> {
             let reason = reason(work, why)?;
             // Nothing is dropped of what is kept.
             if work.state.call.update {
-                return Err(SqlError::new(reason.0, reason.1).hint(reason.2));
+                return Err(reason);
             }
-            of_call(work.call.began, |call| call.refuse(reason, why == RefusalReason::Taken));
+            of_call(work.call.began, |call| {
+                (call.refusal, call.is_settled) = (Some(reason), why == RefusalReason::Taken);
+            });
             Ok(())
         }
         CallStep::Fill(table) => tables::fill(work, table),
@@ -236,7 +222,7 @@ fn as_caller(work: &mut CallWork, step: CallStep) -> Result<()> {
 /// Records that the tables of the call are dropped, if this was the purpose of the transaction.
 fn settle(work: &CallWork) {
     if work.state.refused {
-        of_call(work.call.began, CallSession::settle);
+        of_call(work.call.began, |call| call.is_settled = true);
     }
 }
 
@@ -280,54 +266,43 @@ fn log(work: &CallWork, stage: LoggedStage) -> Result<()> {
 }
 
 /// Returns the error for a refusal.
-fn reason(work: &CallWork, why: RefusalReason) -> Result<Why> {
-    let docs = &work.call.asked.shown;
-    let limit = PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED;
+fn reason(work: &CallWork, why: RefusalReason) -> Result<SqlError> {
+    let (docs, name) = (&work.call.asked.shown, work.call.arguments.name());
+    let limit = |message: String| SqlError::new(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message);
     let found = if work.call.arguments.others.passages { "passages" } else { "pairs" };
     Ok(match why {
         RefusalReason::DoubleId => match &work.double_id {
-            Some(id) => (
-                PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION,
-                format!("id {id} stands in more than one row of {docs}"),
-                "Every document needs an id of its own; name another column with id_column.".to_owned(),
-            ),
-            None => (
-                PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                "two sets have one number by chance".to_owned(),
-                "Call it again: it takes other numbers.".to_owned(),
-            ),
+            Some(id) => {
+                let message = format!("id {id} stands in more than one row of {docs}");
+                SqlError::new(PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION, message)
+                    .hint("Every document needs an id of its own; name another column with id_column.")
+            }
+            None => {
+                let code = PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+                SqlError::new(code, "two sets have one number by chance")
+                    .hint("Call it again: it takes other numbers.")
+            }
         },
         RefusalReason::Taken => {
             let clusters = work.call.places.clusters.as_ref();
             let result = work.call.places.pairs.relation()?.is_some();
-            let (code, message, hint) =
-                taken(clusters.filter(|_| !result).unwrap_or(&work.call.places.pairs))?;
             let accept =
                 if was_finished(work) { " The same call made it: resume => true accepts it." } else { "" };
-            (code, message, hint + accept)
+            taken(clusters.filter(|_| !result).unwrap_or(&work.call.places.pairs), accept)?
         }
-        RefusalReason::NullId => (
-            PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
-            format!("a row of {docs} has NULL as its id"),
-            "Name a column without NULL with id_column => '…'.".to_owned(),
-        ),
-        RefusalReason::Candidates(most) => (
-            limit,
-            format!("{} has more than {most} candidates to compare", work.call.arguments.name()),
-            format!(
-                "Raise the threshold: CALL {}({}, 0.95, 'docs_found');",
-                work.call.arguments.name(),
-                literal(docs)
-            ),
-        ),
-        RefusalReason::Pairs => (
-            limit,
-            format!(
-                "{} has more than max_{found} = {} {found} to give",
-                work.call.arguments.name(),
-                work.state.call.max_pairs.unwrap_or_default()
-            ),
-            format!("Raise the threshold or max_{found}."),
-        ),
+        RefusalReason::NullId => {
+            let message = format!("a row of {docs} has NULL as its id");
+            SqlError::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, message)
+                .hint("Name a column without NULL with id_column => '…'.")
+        }
+        RefusalReason::Candidates(most) => {
+            limit(format!("{name} has more than {most} candidates to compare"))
+                .hint(format!("Raise the threshold: CALL {name}({}, 0.95, 'docs_found');", literal(docs)))
+        }
+        RefusalReason::Pairs => {
+            let most = work.state.call.max_pairs.unwrap_or_default();
+            limit(format!("{name} has more than max_{found} = {most} {found} to give"))
+                .hint(format!("Raise the threshold or max_{found}."))
+        }
     })
 }

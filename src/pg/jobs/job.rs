@@ -2,13 +2,13 @@
 //! function of jobs.
 
 use pgrx::PgSqlErrorCode;
-use pgrx::pg_sys;
 
 use super::hints::works;
 use super::settings::{Columns, Settings};
 use super::statements::definitions;
 use super::statements::registry::Registry;
 use crate::jobs::state::Upkeep;
+use crate::pg::procedure::transaction::open_docs;
 use crate::pg::query::as_user::{Extension, acts_for};
 use crate::pg::query::relation::Relation;
 use crate::pg::request::{ClusteringArguments, Request};
@@ -35,15 +35,8 @@ pub(super) struct LockedRelation {
 impl LockedRelation {
     /// Opens the job of the relation in argument 0; the caller must own it, or act for its owner.
     pub(super) fn from_call(call: FunctionCall, function: &'static str) -> Result<Self> {
-        // SAFETY: reads the state of the server.
-        if unsafe { pg_sys::RecoveryInProgress() } {
-            let message = format!("cannot execute {function} during recovery");
-            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_READ_ONLY_SQL_TRANSACTION, message)
-                .hint("Call it on the primary; the job's tables follow on the standby."));
-        }
-        let watch = "SELECT neardup_watch('docs', 0.8);";
-        let docs: pg_sys::Oid = call.need(0, "docs").map_err(|error| error.hint(watch))?;
-        let relation = Relation::open(docs).map_err(|error| error.hint(watch))?;
+        let primary = "Call it on the primary; the job's tables follow on the standby.";
+        let relation = open_docs(call, function, primary, "SELECT neardup_watch('docs', 0.8);")?;
         if !acts_for(relation.owner) {
             let message = format!("must be owner of {}", relation.shown);
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE, message)

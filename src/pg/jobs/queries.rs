@@ -1,10 +1,11 @@
 //! The SQL for functions that anyone may call, under any search path: every name is qualified with
 //! its schema.
 
-use pgrx::pg_sys::{self, Datum};
+use pgrx::pg_sys;
 
 use super::tables::JobTables;
 use crate::jobs::step::RowSelection;
+use crate::pg::query::Parameter;
 use crate::pg::query::names::equality;
 use crate::pg::read::source::DocumentSource;
 use crate::pg::request::Request;
@@ -81,15 +82,9 @@ impl Condition {
         source.only(&self.sql, &[], &[self.table])
     }
 
-    /// Restricts a source to the rows for which this condition or the condition `further` holds. In
-    /// `further`, `$1` has the value `value`.
-    pub(super) fn or(
-        &self,
-        source: &DocumentSource,
-        further: &str,
-        type_: pg_sys::Oid,
-        value: Option<Datum>,
-    ) -> DocumentSource {
-        source.only(&format!("({further} OR {})", self.sql), &[(type_, value)], &[self.table])
+    /// Restricts a source to the rows for which this condition or the condition `further` holds, of
+    /// which `$1` is the parameter.
+    pub(super) fn or(&self, source: &DocumentSource, further: &str, parameter: Parameter) -> DocumentSource {
+        source.only(&format!("({further} OR {})", self.sql), &[parameter], &[self.table])
     }
 }

@@ -15,7 +15,7 @@ use crate::jobs::plan::plan;
 use crate::jobs::state::{self, JobFacts, Upkeep};
 use crate::jobs::step::RefreshStep;
 use crate::pg::procedure::session_lock::SessionLock;
-use crate::pg::procedure::transaction::{self, Transaction, check_can_commit};
+use crate::pg::procedure::transaction::{self, check_can_commit};
 use crate::pg::query::as_user::{as_user, set};
 use crate::pg::query::moment::Moment;
 use crate::pg::request::example::literal;
@@ -56,7 +56,7 @@ fn step(call: FunctionCall) -> Result<&'static str> {
         }
     };
     let mut work = begin(&job, &mut entry, started, first, batch_rows.into())?;
-    if transaction::run(&mut work)? {
+    if transaction::run(&mut work, |work| &work.state, plan, carry_out)? {
         return Ok("more");
     }
     // Until this transaction ends, its lock on the job's row keeps other sessions out.
@@ -119,59 +119,43 @@ fn begin<'a>(
     })
 }
 
-impl Transaction for RefreshWork<'_> {
-    type State = JobFacts;
-    type Step = RefreshStep;
-    /// Set if rows are left for another transaction.
-    type End = bool;
-
-    fn state(&self) -> &JobFacts {
-        &self.state
-    }
-
-    fn plan(state: &JobFacts) -> Vec<RefreshStep> {
-        plan(state)
-    }
-
-    /// Every step names the module that carries it out; there is no default arm.
-    fn carry_out(&mut self, step: RefreshStep) -> Result<Option<bool>> {
-        self.activity.step(doing(step));
-        match step {
-            RefreshStep::Done { more } => return Ok(Some(more)),
-            RefreshStep::Retype => tables::retype(self),
-            RefreshStep::Move => tables::move_hashes(self),
-            RefreshStep::TakeUnnoted => take_unnoted(self),
-            RefreshStep::Look => look(self),
-            RefreshStep::WriteEntry => write_entry(self),
-            RefreshStep::Log { more } => log(self, more),
-            // Rows whose changes were noted meanwhile wait for another batch.
-            RefreshStep::EndBatch => as_owner(self, rows::end_batch),
-            RefreshStep::Analyze => as_owner(self, tables::analyze),
-            RefreshStep::LookAtRows { limit } => at_moment(self, |work| rows::look(work, limit)),
-            RefreshStep::ForgetWaiting => at_moment(self, rows::forget_waiting),
-            RefreshStep::TakeAll => at_moment(self, rows::take_all),
-            RefreshStep::CompareAll { limit } => at_moment(self, |work| rows::compare_all(work, limit)),
-            RefreshStep::TakeMarks { limit } => at_moment(self, |work| rows::take_marks(work, limit)),
-            RefreshStep::CountKnown { limit } => at_moment(self, |work| rows::count_known(work, limit)),
-            RefreshStep::Reread => at_moment(self, rows::reread),
-            RefreshStep::Doubt => at_moment(self, rows::doubt),
-            RefreshStep::RemoveAllPairs => at_moment(self, pairs::remove_all),
-            RefreshStep::RemovePairs { by_clusters } => {
-                at_moment(self, |work| pairs::remove(work, by_clusters))
-            }
-            RefreshStep::LookUp { segment, doubts } => {
-                at_moment(self, |work| pairs::look_up(work, segment, doubts))
-            }
-            RefreshStep::JoinRows(rows) => at_moment(self, |work| pairs::join(work, rows)),
-            RefreshStep::NextSegment { rows } => at_moment(self, |work| lists::next_segment(work, rows)),
-            RefreshStep::Outline { segment } => at_moment(self, |work| lists::outline(work, segment)),
-            RefreshStep::MergeSegments => at_moment(self, lists::merge),
-            RefreshStep::MakeLists(rows) => at_moment(self, |work| lists::make(work, rows)),
-            RefreshStep::ReachBefore => at_moment(self, clusters::reach_before),
-            RefreshStep::Cluster(how) => at_moment(self, |work| clusters::renew(work, how)),
-        }?;
-        Ok(None)
-    }
+/// Carries out a step. Returns at the end whether rows are left for another transaction. Every step
+/// names the module that carries it out; there is no default arm.
+fn carry_out(work: &mut RefreshWork<'_>, step: RefreshStep) -> Result<Option<bool>> {
+    work.activity.step(doing(step));
+    match step {
+        RefreshStep::Done { more } => return Ok(Some(more)),
+        RefreshStep::Retype => tables::retype(work),
+        RefreshStep::Move => tables::move_hashes(work),
+        RefreshStep::TakeUnnoted => take_unnoted(work),
+        RefreshStep::Look => look(work),
+        RefreshStep::WriteEntry => write_entry(work),
+        RefreshStep::Log { more } => log(work, more),
+        // Rows whose changes were noted meanwhile wait for another batch.
+        RefreshStep::EndBatch => as_owner(work, rows::end_batch),
+        RefreshStep::Analyze => as_owner(work, tables::analyze),
+        RefreshStep::LookAtRows { limit } => at_moment(work, |work| rows::look(work, limit)),
+        RefreshStep::ForgetWaiting => at_moment(work, rows::forget_waiting),
+        RefreshStep::TakeAll => at_moment(work, rows::take_all),
+        RefreshStep::CompareAll { limit } => at_moment(work, |work| rows::compare_all(work, limit)),
+        RefreshStep::TakeMarks { limit } => at_moment(work, |work| rows::take_marks(work, limit)),
+        RefreshStep::CountKnown { limit } => at_moment(work, |work| rows::count_known(work, limit)),
+        RefreshStep::Reread => at_moment(work, rows::reread),
+        RefreshStep::Doubt => at_moment(work, rows::doubt),
+        RefreshStep::RemoveAllPairs => at_moment(work, pairs::remove_all),
+        RefreshStep::RemovePairs { by_clusters } => at_moment(work, |work| pairs::remove(work, by_clusters)),
+        RefreshStep::LookUp { segment, doubts } => {
+            at_moment(work, |work| pairs::look_up(work, segment, doubts))
+        }
+        RefreshStep::JoinRows(rows) => at_moment(work, |work| pairs::join(work, rows)),
+        RefreshStep::NextSegment { rows } => at_moment(work, |work| lists::next_segment(work, rows)),
+        RefreshStep::Outline { segment } => at_moment(work, |work| lists::outline(work, segment)),
+        RefreshStep::MergeSegments => at_moment(work, lists::merge),
+        RefreshStep::MakeLists(rows) => at_moment(work, |work| lists::make(work, rows)),
+        RefreshStep::ReachBefore => at_moment(work, clusters::reach_before),
+        RefreshStep::Cluster(how) => at_moment(work, |work| clusters::renew(work, how)),
+    }?;
+    Ok(None)
 }
 
 /// Names the activity that other sessions see during a step.

@@ -6,6 +6,8 @@ use pgrx::PgSqlErrorCode;
 use pgrx::check_for_interrupts;
 use pgrx::pg_sys;
 
+use crate::pg::query::relation::Relation;
+use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::turns::Turns;
 
@@ -25,36 +27,41 @@ pub(crate) fn check_can_commit(procedure: &str, what: &str, example: &str) -> Re
     )))
 }
 
-/// A transaction that plans its next steps from its state.
-pub(crate) trait Transaction {
-    /// The state that plans follow from.
-    type State: Clone + PartialEq;
-    /// A step.
-    type Step: Debug;
-    /// The result that ends the transaction.
-    type End;
-
-    /// Returns the current state.
-    fn state(&self) -> &Self::State;
-
-    /// Plans the next steps, up to the first step on whose result the following steps depend, or up
-    /// to the end.
-    fn plan(state: &Self::State) -> Vec<Self::Step>;
-
-    /// Carries out a step, and returns the result of the transaction if the step ends it.
-    fn carry_out(&mut self, step: Self::Step) -> Result<Option<Self::End>>;
-}
-
-/// Plans and carries out steps until the transaction is done. It is an error if a plan is to be
-/// made for a state that was planned for before ([`Turns`]). Interrupts are checked at each turn.
-pub(crate) fn run<T: Transaction>(transaction: &mut T) -> Result<T::End> {
+/// Plans and carries out steps until one of them returns the result of the transaction. A plan has
+/// the next steps, up to the first one on whose result the following steps depend, or up to the
+/// end. It is an error if a plan is to be made for a state that was planned for before ([`Turns`]).
+/// Interrupts are checked at each turn.
+pub(crate) fn run<W, S: Clone + PartialEq, T: Debug, E>(
+    work: &mut W,
+    state: impl Fn(&W) -> &S,
+    plan: impl Fn(&S) -> Vec<T>,
+    carry_out: impl Fn(&mut W, T) -> Result<Option<E>>,
+) -> Result<E> {
     let mut turns = Turns::default();
     loop {
         check_for_interrupts!();
-        for step in turns.plan(transaction.state(), T::plan)? {
-            if let Some(end) = transaction.carry_out(step)? {
+        for step in turns.plan(state(work), &plan)? {
+            if let Some(end) = carry_out(work, step)? {
                 return Ok(end);
             }
         }
     }
+}
+
+/// Opens the relation that is argument 0 of a procedure, `docs`. Fails on a standby; `primary` says
+/// what to do there, and `example` is a call that works.
+pub(crate) fn open_docs(
+    call: FunctionCall,
+    procedure: &str,
+    primary: &'static str,
+    example: &str,
+) -> Result<Relation> {
+    // SAFETY: reads the state of the server.
+    if unsafe { pg_sys::RecoveryInProgress() } {
+        let message = format!("cannot execute {procedure} during recovery");
+        let code = PgSqlErrorCode::ERRCODE_READ_ONLY_SQL_TRANSACTION;
+        return Err(SqlError::new(code, message).hint(primary));
+    }
+    let docs: Result<pg_sys::Oid> = call.need(0, "docs");
+    docs.and_then(Relation::open).map_err(|error| error.hint(example.to_owned()))
 }

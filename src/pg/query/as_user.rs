@@ -65,7 +65,7 @@ impl Extension {
         // first is its key.
         unsafe {
             pg_sys::LockRelationOid(table, pg_sys::AccessShareLock as i32);
-            by_oid::read(table, extension, read)
+            by_oid::read(table, extension, 8, read)
         }
     }
 

@@ -78,7 +78,8 @@ impl Drop for Inserter {
 
 /// Calls `read` with the first `N` columns of the row whose primary key is `key`. The row is in its
 /// current state, even if the transaction's snapshot shows another state. Returns `None` if there
-/// is no such row.
+/// is no such row. Columns after the first `least`, which another version of the extension may not
+/// have, are NULL if they are missing.
 ///
 /// # Safety
 /// The table is locked, none of its first `N` columns was dropped, and the first one is its primary
@@ -86,6 +87,7 @@ impl Drop for Inserter {
 pub(crate) unsafe fn read<const N: usize, T>(
     table: Oid,
     key: Oid,
+    least: usize,
     read: impl FnOnce([Option<Datum>; N]) -> Result<T>,
 ) -> Result<Option<T>> {
     // SAFETY: the caller's promise. After an error the server closes what was opened.
@@ -93,8 +95,8 @@ pub(crate) unsafe fn read<const N: usize, T>(
         let relation = pg_sys::table_open(table, pg_sys::NoLock as i32);
         // Another version of the extension may have more columns, or fewer.
         let columns = (*(*relation).rd_att).natts as usize;
-        if columns < N {
-            let message = format!("a table of the extension has {columns} columns, and should have {N}");
+        if columns < least {
+            let message = format!("a table of the extension has {columns} columns, and should have {least}");
             return Err(declared_otherwise(message));
         }
         let mut wanted = pg_sys::ScanKeyData::default();
@@ -114,7 +116,7 @@ pub(crate) unsafe fn read<const N: usize, T>(
         let found = (!tuple.is_null()).then(|| {
             let (mut values, mut nulls) = (vec![Datum::null(); columns], vec![true; columns]);
             pg_sys::heap_deform_tuple(tuple, (*relation).rd_att, values.as_mut_ptr(), nulls.as_mut_ptr());
-            read(std::array::from_fn(|column| (!nulls[column]).then_some(values[column])))
+            read(std::array::from_fn(|column| (nulls.get(column) == Some(&false)).then(|| values[column])))
         });
         pg_sys::systable_endscan(scan);
         if !snapshot.is_null() {

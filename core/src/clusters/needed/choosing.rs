@@ -1,7 +1,7 @@
 //! Leaders in the order of ranks: a record that is no pair of an earlier leader is one. Half of the
 //! records after the other half, so that a join of two parts does most of the work.
 
-use super::parts::{SetParts, numbers};
+use super::parts::SetParts;
 use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::joins::RecordPair;
@@ -36,7 +36,7 @@ enum ChoiceTask {
 
 impl Choosing {
     pub(super) fn new(rank: Vec<u32>, few: usize) -> Result<Self> {
-        let all = numbers((0..rank.len() as u32).map(Some))?;
+        let all = memory::collect(0..rank.len() as u32, DOING)?;
         let leads = memory::filled(false, rank.len(), DOING)?;
         Ok(Self { few, rank, tasks: vec![ChoiceTask::Choose(all)], leaders: Vec::new(), leads, done: 0 })
     }
@@ -56,11 +56,11 @@ impl Choosing {
         let Self { rank, leads, .. } = self;
         let rank = |record: u32| rank[record as usize];
         if records.len() > self.few {
-            let mut ranks = numbers(records.iter().map(|&record| Some(rank(record))))?;
+            let mut ranks = memory::collect(records.iter().map(|&record| rank(record)), DOING)?;
             let (_, &mut middle, _) = ranks.select_nth_unstable(records.len() / 2);
             let part = |first: bool| {
                 let within = |record: u32| (rank(record) < middle) == first;
-                numbers(records.iter().map(|&record| within(record).then_some(record)))
+                memory::collect(records.iter().copied().filter(|&record| within(record)), DOING)
             };
             let (first, second) = (part(true)?, part(false)?);
             memory::push(&mut self.tasks, ChoiceTask::Rest(second, self.leaders.len()), DOING)?;
@@ -78,7 +78,8 @@ impl Choosing {
             // All pairs of the earlier record with records before it have been processed.
             leads[later as usize] &= !leads[earlier as usize];
         }
-        let leaders = numbers(records.iter().map(|&record| leads[record as usize].then_some(record)))?;
+        let leaders =
+            memory::collect(records.iter().copied().filter(|&record| leads[record as usize]), DOING)?;
         self.done += records.len();
         memory::extend(&mut self.leaders, &leaders, DOING)
     }
@@ -91,21 +92,23 @@ impl Choosing {
         parts: &mut SetParts,
         executor: &dyn Executor,
     ) -> Result<()> {
-        let mut leaders = numbers(self.leaders[known..].iter().map(|&leader| Some(leader)))?;
+        let mut leaders = memory::collect(self.leaders[known..].iter().copied(), DOING)?;
         leaders.sort_unstable();
         let mut follows = memory::filled(false, self.rank.len(), DOING)?;
         parts.join_all(records, Some(&leaders), executor, |pair| {
             follows[pair.left as usize] = true;
             Ok(true)
         })?;
-        let rest = numbers(records.iter().map(|&record| (!follows[record as usize]).then_some(record)))?;
+        let rest =
+            memory::collect(records.iter().copied().filter(|&record| !follows[record as usize]), DOING)?;
         self.done += records.len() - rest.len();
         memory::push(&mut self.tasks, ChoiceTask::Choose(rest), DOING)
     }
 
     /// Returns the records that are leaders, or the others, in ascending order.
     pub(super) fn which(&self, lead: bool) -> Result<Vec<u32>> {
-        numbers((0..).zip(&self.leads).map(|(record, leads)| (*leads == lead).then_some(record)))
+        let all = (0..).zip(&self.leads);
+        memory::collect(all.filter(|(_, leads)| **leads == lead).map(|(record, _)| record), DOING)
     }
 
     /// Returns the share of the records of which it is known whether they are leaders.

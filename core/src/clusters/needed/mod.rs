@@ -25,7 +25,7 @@ use crate::joins::{Counts, JoinedSets, RecordJoin, RecordPair};
 use crate::memory;
 use crate::storage::files::TempFiles;
 use choosing::Choosing;
-use parts::{SetParts, named, numbers};
+use parts::{SetParts, named};
 use paths::Paths;
 
 const DOING: &str = "choosing rows to compare";
@@ -137,7 +137,7 @@ impl Needed {
             return Ok(true);
         }
         let [left, right] = SAMPLES.map(|most| most.min(records));
-        let sample = |of: usize| numbers((0..of).map(|n| Some((n * records / of) as u32)));
+        let sample = |of: usize| memory::collect((0..of).map(|n| (n * records / of) as u32), DOING);
         // Each pair counts in both directions.
         let most = (2 * self.limits.pairs * left * right / records).max(right / 4);
         let mut found = 0;

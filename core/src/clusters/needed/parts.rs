@@ -92,12 +92,3 @@ pub(super) fn named(mut pairs: Vec<RecordPair>, left: &[u32], right: &[u32]) -> 
     }
     pairs
 }
-
-/// Collects numbers, without those that are `None`.
-pub(super) fn numbers(some: impl Iterator<Item = Option<u32>>) -> Result<Vec<u32>> {
-    let mut all = Vec::new();
-    for number in some.flatten() {
-        memory::push(&mut all, number, DOING)?;
-    }
-    Ok(all)
-}

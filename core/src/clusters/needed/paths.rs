@@ -2,7 +2,7 @@
 //! other and with the records outside of them, half of them after the other half, and not with
 //! themselves.
 
-use super::parts::{SetParts, numbers};
+use super::parts::SetParts;
 use crate::clusters::components::Components;
 use crate::error::Result;
 use crate::executor::Executor;
@@ -55,7 +55,7 @@ impl Paths {
         by_group.sort_unstable();
         let mut groups = vec![small];
         for group in by_group.chunk_by(|a, b| a[0] == b[0]) {
-            let members = numbers(group.iter().map(|[_, record]| Some(*record)))?;
+            let members = memory::collect(group.iter().map(|[_, record]| *record), DOING)?;
             memory::push(&mut groups, members, DOING)?;
         }
         memory::push(&mut self.tasks, PathTask { groups, small_first: true }, DOING)
@@ -79,7 +79,7 @@ impl Paths {
         });
         let right = left.split_off(half.map_or(1, |half| half + 1).clamp(1, left.len() - 1));
         let union = |groups: &[Vec<u32>]| -> Result<Vec<u32>> {
-            let mut all = numbers(groups.iter().flatten().map(|&record| Some(record)))?;
+            let mut all = memory::collect(groups.iter().flatten().copied(), DOING)?;
             all.sort_unstable();
             Ok(all)
         };
@@ -102,7 +102,7 @@ impl Paths {
         parts: &mut SetParts,
         executor: &dyn Executor,
     ) -> Result<()> {
-        let mut roots = numbers(left.iter().chain(right.unwrap_or(&[])).map(|&record| Some(record)))?;
+        let mut roots = memory::collect(left.iter().chain(right.unwrap_or(&[])).copied(), DOING)?;
         roots.iter_mut().for_each(|record| *record = self.groups.root(*record));
         roots.sort_unstable();
         roots.dedup();

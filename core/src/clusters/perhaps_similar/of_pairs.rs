@@ -53,11 +53,9 @@ pub fn perhaps_similar(
     )?;
     sets.go(*vertices as u32, executor)?;
     let PairSets { mut members, owner, .. } = sets;
-    for vertex in 0..*vertices as u32 {
-        if owner[vertex as usize] == vertex && degrees.pairs[vertex as usize] > 0 {
-            memory::push(&mut members, (vertex, vertex), DOING)?;
-        }
-    }
+    let own =
+        (0..).zip(&owner).filter(|&(vertex, owner)| *owner == vertex && degrees.pairs[vertex as usize] > 0);
+    memory::append(&mut members, own.map(|(vertex, _)| (vertex, vertex)), DOING)?;
     Ok(members)
 }
 

@@ -12,6 +12,7 @@ use super::passages::WordRun;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::memory;
+use crate::suggest::labelled::count;
 
 /// The result of a method.
 #[derive(Debug)]
@@ -38,24 +39,25 @@ const MOST_LINES: usize = 400;
 /// Returns the whole output: the sizes of the texts, the figures, and the words. No line is wider
 /// than `width`, and all characters are harmless on a terminal.
 pub fn show(figures: &[Figure<'_>], compared: &Compared<'_>, width: usize, stop: &Stop) -> Result<String> {
-    let [left, right] = compared.words();
+    let [left, right] = &compared.words;
     let alignment = Alignment::new([left, right], &compared.passages, stop)?;
     let stretches = alignment.stretches()?;
     let least = if alignment.passed_over { "at least " } else { "" };
     let common: usize =
         stretches.iter().filter(|stretch| stretch.is_common()).map(|stretch| stretch.left.len()).sum();
     let mut shown = Vec::new();
-    let texts = compared.texts();
-    for (name, text, words) in [("first text", texts[0], left), ("second text", texts[1], right)] {
+    for (name, text, words) in
+        [("first text", compared.texts[0], left), ("second text", compared.texts[1], right)]
+    {
         shown.push(format!(
             "{name:<13}{}, {}",
-            count(words.len(), "word"),
-            count(text.chars().count(), "character")
+            count(words.len() as u64, "word"),
+            count(text.chars().count() as u64, "character")
         ));
     }
-    let passages = count(compared.passages.len(), "passage");
+    let passages = count(compared.passages.len() as u64, "passage");
     shown.push(cut(
-        &format!("{:<13}{least}{} in order, {passages}", "in common", count(common, "word")),
+        &format!("{:<13}{least}{} in order, {passages}", "in common", count(common as u64, "word")),
         width,
     ));
     shown.push(String::new());
@@ -75,10 +77,6 @@ pub fn show(figures: &[Figure<'_>], compared: &Compared<'_>, width: usize, stop:
     shown.push(String::new());
     shown.extend(marked(compared, &stretches, width, stop)?);
     Ok(shown.join("\n"))
-}
-
-fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Returns lines with the words of both texts. Common words are shown once.
@@ -127,7 +125,7 @@ fn marked(compared: &Compared<'_>, stretches: &[WordRun], width: usize, stop: &S
     let mut lines = lines.finish();
     if full {
         let more = stretches[shown..].iter().filter(|stretch| !stretch.is_common()).count();
-        lines.push(cut(&format!("... and {} more", count(more, "difference")), width));
+        lines.push(cut(&format!("... and {} more", count(more as u64, "difference")), width));
     }
     Ok(lines)
 }
@@ -180,7 +178,7 @@ impl ShownWords<'_> {
 
 /// Reports whether there is white space before a word.
 fn is_spaced(compared: &Compared<'_>, side: usize, number: usize) -> bool {
-    number < compared.words()[side].len() && compared.gap(side, number).contains(char::is_whitespace)
+    number < compared.words[side].len() && compared.gap(side, number).contains(char::is_whitespace)
 }
 
 /// Returns a word with the punctuation that touches it, and room for the marks of a difference.
@@ -204,11 +202,6 @@ fn closing<'a>(compared: &Compared<'a>, side: usize, number: usize) -> &'a str {
     compared.gap(side, number + 1).split(char::is_whitespace).next().unwrap_or_default()
 }
 
-/// Reports whether a width is allowed.
-pub fn is_width(columns: i32) -> bool {
-    WIDTHS.contains(&columns)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -218,7 +211,7 @@ mod tests {
     fn words(a: &str, b: &str, width: usize) -> String {
         let stop = Stop::default();
         let compared = Compared::new(a, b, &stop).unwrap();
-        let [left, right] = compared.words();
+        let [left, right] = &compared.words;
         let alignment = Alignment::new([left, right], &compared.passages, &stop).unwrap();
         marked(&compared, &alignment.stretches().unwrap(), width, &stop).unwrap().join("\n")
     }

@@ -1,6 +1,7 @@
 //! Tests of balls as bytes and as text, with arbitrary documents and arbitrary bytes.
 
 use super::*;
+use crate::search::json::{SHOWN, WHOLE};
 use proptest::prelude::*;
 
 const WORDS: SetParameters = SetParameters {
@@ -33,7 +34,7 @@ fn ball() -> impl Strategy<Value = (SetParameters, f64, Document)> {
 }
 
 fn text_of(ball: &SetBall<'_>) -> String {
-    ball.to_text(&Stop::default()).unwrap()
+    ball.to_text(WHOLE, &Stop::default()).unwrap()
 }
 
 fn read(text: &str) -> Result<Vec<u8>> {
@@ -49,7 +50,7 @@ proptest! {
         prop_assert_eq!(ball.document().unwrap(), document);
         let text = text_of(&ball);
         prop_assert_eq!(&read(&text).unwrap(), &bytes);
-        let short = ball.short(&Stop::default()).unwrap();
+        let short = ball.to_text(SHOWN, &Stop::default()).unwrap();
         if text.chars().count() <= SHOWN {
             prop_assert_eq!(&short, &text);
         }
@@ -110,7 +111,7 @@ fn balls_stay_as_they_are() {
     let long = Document::Text("é".repeat(100));
     let bytes = SetBall::build(&WORDS, 1.0, &long).unwrap();
     let shown = format!("<jaccard:words:k1:multiset:1:\"{}...>", "é".repeat(SHOWN - 1));
-    assert_eq!(SetBall::parse(&bytes).unwrap().short(&Stop::default()).unwrap(), shown);
+    assert_eq!(SetBall::parse(&bytes).unwrap().to_text(SHOWN, &Stop::default()).unwrap(), shown);
 }
 
 #[test]

@@ -120,17 +120,6 @@ impl EditDemand {
     pub fn groups_of_spaced(&self) -> impl Iterator<Item = u32> {
         0..=group(self.longest.min(MOST_ELEMENTS))
     }
-
-    /// Returns the least number of elements that a string of a group shares if it is similar enough
-    /// and `is_wanted` holds for its similarity, or None if there is no such string. `is_wanted`
-    /// holds for every similarity above one for which it holds. White space that is left out is not
-    /// considered.
-    pub fn least_shared(&self, group: u32, is_wanted: impl Fn(f64) -> bool) -> Option<u32> {
-        let most = self.string.size.min(*sizes(group).end());
-        let wanted = |shared| self.greatest(group, shared).is_some_and(&is_wanted);
-        let least = partition(0, most, |shared| !wanted(shared));
-        (least <= most).then_some(least)
-    }
 }
 
 /// The similarity that a search demands of strings.
@@ -190,10 +179,15 @@ impl Sought {
     /// Returns the least number of elements that a string of a group shares if it is similar enough
     /// and `is_wanted` holds for its similarity, or None if there is no such string.
     pub fn least_shared(&self, group: u32, is_wanted: impl Fn(f64) -> bool) -> Option<u32> {
-        match self {
-            Self::Grams(grams) => grams.least_shared(group, is_wanted),
-            Self::Edit(edit) => edit.least_shared(group, is_wanted),
-        }
+        let (first, size) = match self {
+            Self::Grams(grams) => (1, grams.size),
+            Self::Edit(edit) => (0, edit.string.size),
+        };
+        let most = size.min(*sizes(group).end());
+        let wanted = |shared| self.greatest(group, shared).is_some_and(&is_wanted);
+        // The greatest similarity rises with the number of shared elements.
+        let least = partition(first, most, |shared| !wanted(shared));
+        (least <= most).then_some(least)
     }
 }
 
@@ -280,7 +274,7 @@ mod tests {
                 return Ok(());
             }
             prop_assert!(demand.groups().contains(&group));
-            let least = demand.least_shared(group, |best| best >= found);
+            let least = Sought::Edit(demand.clone()).least_shared(group, |best| best >= found);
             prop_assert!(least.is_some_and(|least| least <= shared), "{least:?} {shared}");
             prop_assert!(demand.greatest(group, shared).is_some_and(|best| best >= found));
         }

@@ -30,8 +30,6 @@ pub const NAME: &str = "text_runs";
 const VERSION: u8 = 1;
 /// The number of bytes before the text.
 pub const HEADER: usize = 8;
-/// The number of characters of a text that are shown where the whole text would be too long.
-const SHOWN: usize = 40;
 const DOING: &str = "making a query for runs";
 
 /// Checks a least length of a run from a user.
@@ -93,24 +91,14 @@ impl<'a> RunQuery<'a> {
         Anchors::new(least as usize).select(&tokens, stop, &mut anchors)?;
         let windows = anchors.iter().map(|anchor| anchor.windows).sum();
         let rule = AnchorSignatures::new(least as usize);
-        let mut signatures = Vec::new();
-        memory::reserve(&mut signatures, anchors.len(), DOING)?;
-        signatures.extend(anchors.iter().map(|anchor| rule.signature(&tokens, anchor)));
+        let signatures =
+            memory::collect(anchors.iter().map(|anchor| rule.signature(&tokens, anchor)), DOING)?;
         let shared = self.min_run.saturating_sub(least) + 1;
         Ok(QueryAnchors { anchors, signatures, rule, windows, shared, min_run: self.min_run })
     }
 
-    /// Formats the query as text: `<words:16:"a text">`.
-    pub fn to_text(&self, stop: &Stop) -> Result<String> {
-        self.write(usize::MAX, stop)
-    }
-
-    /// Formats the query as text, and cuts off a long text after its beginning.
-    pub fn short(&self, stop: &Stop) -> Result<String> {
-        self.write(SHOWN, stop)
-    }
-
-    fn write(&self, most: usize, stop: &Stop) -> Result<String> {
+    /// Formats the query as text: `<words:16:"a text">`. A text is cut off after `most` characters.
+    pub fn to_text(&self, most: usize, stop: &Stop) -> Result<String> {
         let form = Normalization::prefix(self.normalization);
         let head = format!("<{}:{}:{form}", self.origin.name(), self.min_run);
         let mut writer = JsonWriter::new(head, most, stop);
@@ -147,11 +135,8 @@ fn header(origin: Origin, min_run: u32, normalization: Option<Normalization>) ->
         return Err(bad(format!("runs are of texts, not of {}", origin.name())));
     }
     check_form(origin, normalization)?;
-    let mut bytes = Vec::new();
-    memory::reserve(&mut bytes, HEADER, DOING)?;
-    bytes.extend([VERSION, origin as u8, Normalization::number(normalization), 0]);
-    bytes.extend(min_run.to_le_bytes());
-    Ok(bytes)
+    let first = [VERSION, origin as u8, Normalization::number(normalization), 0];
+    memory::collect(first.into_iter().chain(min_run.to_le_bytes()), DOING)
 }
 
 fn bad(why: impl Into<String>) -> Error {
@@ -161,6 +146,7 @@ fn bad(why: impl Into<String>) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::json::{SHOWN, WHOLE};
     use proptest::prelude::*;
 
     const ORIGINS: [Origin; 4] = [Origin::Words, Origin::Chars, Origin::Whitespace, Origin::Html];
@@ -178,7 +164,7 @@ mod tests {
             let query = RunQuery { origin, min_run, normalization, text: &text };
             let (bytes, stop) = (query.to_bytes().unwrap(), Stop::default());
             prop_assert_eq!(RunQuery::parse(&bytes), Ok(query));
-            let shown = query.to_text(&stop).unwrap();
+            let shown = query.to_text(WHOLE, &stop).unwrap();
             prop_assert_eq!(RunQuery::from_text(&shown, &stop), Ok(bytes));
         }
 
@@ -208,9 +194,9 @@ mod tests {
         let bytes = query.to_bytes().unwrap();
         assert_eq!(bytes, [1, 1, 0, 0, 0x2c, 1, 0, 0, b'T', b'o', b' ', b'b', b'e']);
         let stop = Stop::default();
-        assert_eq!(query.to_text(&stop).unwrap(), "<words:300:\"To be\">");
+        assert_eq!(query.to_text(WHOLE, &stop).unwrap(), "<words:300:\"To be\">");
         let long = "word ".repeat(20);
-        let short = RunQuery { text: &long, ..query }.short(&stop).unwrap();
+        let short = RunQuery { text: &long, ..query }.to_text(SHOWN, &stop).unwrap();
         assert!(short.ends_with("...>") && short.len() < 70);
         for wrong in ["", "<words:16>", "<tokens:16:\"a\">", "<words:0:\"a\">", "<words:16:a>"] {
             assert!(RunQuery::from_text(wrong, &stop).is_err());
@@ -222,7 +208,7 @@ mod tests {
         assert!(RunQuery { origin: Origin::Numbers, ..query }.to_bytes().is_err());
         let query = RunQuery { normalization: Some(Normalization::Nfc), ..query };
         assert_eq!(query.to_bytes().unwrap()[..4], [1, 1, 1, 0]);
-        assert_eq!(query.to_text(&stop).unwrap(), "<words:300:nfc:\"To be\">");
+        assert_eq!(query.to_text(WHOLE, &stop).unwrap(), "<words:300:nfc:\"To be\">");
         assert!(RunQuery { origin: Origin::Html, ..query }.to_bytes().is_err());
         assert!(RunQuery::parse(&[1, 1, 0, 0, 0, 0, 0, 0]).is_err());
     }

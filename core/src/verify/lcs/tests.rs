@@ -72,7 +72,7 @@ fn check(a: &[u32], b: &[u32]) {
     let mut band = Band::default();
     let apart = a.len().abs_diff(b.len());
     for limit in [distance, distance + 1, distance + 70, a.len() + b.len()] {
-        assert_eq!(band.distance(a, b, limit, &stop).unwrap(), Some(distance));
+        assert_eq!(band.distance::<false>(a, b, limit, &stop).unwrap(), Some(distance));
         for budget in [1, 40, usize::MAX] {
             found.clear();
             band.trace(a, b, limit, budget, &stop, &mut |x, y| found.push((x, y))).unwrap();
@@ -80,8 +80,8 @@ fn check(a: &[u32], b: &[u32]) {
         }
     }
     if distance > apart {
-        assert_eq!(band.distance(a, b, distance - 1, &stop).unwrap(), None);
-        assert_eq!(band.distance(a, b, apart, &stop).unwrap(), None);
+        assert_eq!(band.distance::<false>(a, b, distance - 1, &stop).unwrap(), None);
+        assert_eq!(band.distance::<false>(a, b, apart, &stop).unwrap(), None);
     }
 }
 

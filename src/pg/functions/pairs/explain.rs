@@ -72,7 +72,7 @@ fn passages(pair: &TwoTexts<'_>, stop: &Stop) -> CoreResult<(f64, Passages)> {
     /// Passages beyond this number are only counted.
     const MOST: usize = 100;
     let compared = Compared::new(pair.texts[0], pair.texts[1], stop)?;
-    let [left, right] = compared.words();
+    let [left, right] = &compared.words;
     let passages = compared.passages.iter().take(MOST).map(|passage| {
         let (l, r) = (&left[passage.left.clone()], &right[passage.right.clone()]);
         let span = |words: &[PassageWord]| [words[0].chars.start + 1, words[words.len() - 1].chars.end + 1];
@@ -188,7 +188,7 @@ sql_functions! {
         let Some(([a, b], width)) = call.two_texts()?.zip(call.get::<i32>(2)) else {
             return Ok(call.give::<i32>(None));
         };
-        if !terminal::is_width(width) {
+        if !terminal::WIDTHS.contains(&width) {
             let message = format!("width = {width}: not a whole number from 40 to 1000");
             return Err(SqlError::parameter(message).hint("For example: SELECT explain_pair_text('one text', 'another text', width => 80);"));
         }

@@ -21,6 +21,7 @@ use neardup_core::features::normalization::Normalization;
 use neardup_core::memory;
 use neardup_core::search::ball::{self, SetBall};
 use neardup_core::search::edit_ball::EditBall;
+use neardup_core::search::json::{SHOWN, WHOLE};
 use neardup_core::search::runs::query::{self, RunQuery};
 use neardup_core::sketches::balls::{MinhashBall, SimhashBall};
 use neardup_core::sketches::wire::{Minhash, Simhash};
@@ -69,34 +70,33 @@ const TEXT_BALL: TypeForm = TypeForm {
         true => EditBall::parse(bytes).map(|_| ()),
         false => SetBall::parse(bytes).map(|_| ()),
     },
-    to_text: |bytes, stop| match EditBall::is(bytes) {
-        true => EditBall::parse(bytes)?.to_text(stop),
-        false => SetBall::parse(bytes)?.to_text(stop),
-    },
+    to_text: |bytes, stop| text_of_ball(bytes, WHOLE, stop),
     example: "<jaccard:words:k1:multiset:0.8:\"some text\">",
 };
 
 /// The form for plans, which shortens long texts.
-const TEXT_BALL_IN_PLANS: TypeForm = TypeForm {
-    to_text: |bytes, stop| match EditBall::is(bytes) {
-        true => EditBall::parse(bytes)?.short(stop),
-        false => SetBall::parse(bytes)?.short(stop),
-    },
-    ..TEXT_BALL
-};
+const TEXT_BALL_IN_PLANS: TypeForm =
+    TypeForm { to_text: |bytes, stop| text_of_ball(bytes, SHOWN, stop), ..TEXT_BALL };
+
+fn text_of_ball(bytes: &[u8], most: usize, stop: &Stop) -> CoreResult<String> {
+    match EditBall::is(bytes) {
+        true => EditBall::parse(bytes)?.to_text(most, stop),
+        false => SetBall::parse(bytes)?.to_text(most, stop),
+    }
+}
 
 /// A text and the least length of a run.
 const TEXT_RUNS: TypeForm = TypeForm {
     name: query::NAME,
     from_text: RunQuery::from_text,
     check: |bytes| RunQuery::parse(bytes).map(|_| ()),
-    to_text: |bytes, stop| RunQuery::parse(bytes)?.to_text(stop),
+    to_text: |bytes, stop| RunQuery::parse(bytes)?.to_text(WHOLE, stop),
     example: "<words:16:\"some text\">",
 };
 
 /// The form for plans, which shortens long texts.
 const TEXT_RUNS_IN_PLANS: TypeForm =
-    TypeForm { to_text: |bytes, stop| RunQuery::parse(bytes)?.short(stop), ..TEXT_RUNS };
+    TypeForm { to_text: |bytes, stop| RunQuery::parse(bytes)?.to_text(SHOWN, stop), ..TEXT_RUNS };
 
 sql_functions! {
     /// `minhash_sketch_in(cstring) → minhash_sketch`

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use pgrx::pg_sys::{self, Oid};
+use pgrx::IntoDatum;
+use pgrx::pg_sys::{self, Datum, Oid};
 
 use super::measure::{MeasuredCall, MeasuredSample};
 use crate::into::estimate::{CallEstimate, NodeWork, StepNodes, estimate};
@@ -23,38 +24,44 @@ use crate::pg::request::form::{Argument, KeptArguments, NEAR_DUPLICATES_PLAN, Na
 use crate::pg::server::call::FunctionCall;
 use crate::pg::server::error::Result;
 use crate::pg::server::own_schema::calls;
+use crate::pg::server::set_returning::Row;
+use crate::pg::server::values::text;
 
-/// The estimate of a call: this server first, which has no name.
-pub(crate) struct ByNode {
-    pub method: &'static str,
-    /// The call.
-    pub call: String,
-    pub nodes: Vec<(Option<String>, NodeWork)>,
-    /// The number of candidates of the whole call.
-    pub candidates: u64,
-    /// The number of pairs of the whole call.
-    pub pairs: u64,
-    /// The number of documents in the sample.
-    pub sampled: u64,
+/// A row of `near_duplicates_plan`.
+pub(crate) type PlanRow = Row<15>;
+
+/// Returns the rows of a call of `near_duplicates_into`: this server first, which has no name.
+fn rows(request: &Request, estimate: CallEstimate, names: Vec<String>, sampled: u64) -> Result<Vec<PlanRow>> {
+    let CallEstimate { candidates, pairs, nodes } = estimate;
+    let call =
+        request.example.for_function("near_duplicates_into", None).with("pairs", "'near_duplicate_pairs'");
+    let call = calls(&format!("CALL {call};")).into_owned();
+    let names = [None].into_iter().chain(names.into_iter().map(Some));
+    let row = |(name, NodeWork { documents, sent, received, disk, seconds }): (Option<String>, NodeWork)| {
+        Ok([
+            Some(text(request.method_name)?),
+            count(documents),
+            count(sampled),
+            None,
+            count(pairs),
+            count(candidates),
+            None,
+            None,
+            count(disk),
+            seconds.into_datum(),
+            None,
+            Some(text(&call)?),
+            name.as_deref().map(text).transpose()?,
+            count(sent),
+            count(received),
+        ])
+    };
+    names.zip(nodes).map(row).collect()
 }
 
-impl ByNode {
-    fn new(request: &Request, estimate: CallEstimate, names: Vec<String>, sampled: u64) -> Self {
-        let CallEstimate { candidates, pairs, nodes } = estimate;
-        let names = [None].into_iter().chain(names.into_iter().map(Some));
-        let call = request
-            .example
-            .for_function("near_duplicates_into", None)
-            .with("pairs", "'near_duplicate_pairs'");
-        Self {
-            method: request.method_name,
-            call: calls(&format!("CALL {call};")).into_owned(),
-            nodes: names.zip(nodes).collect(),
-            candidates,
-            pairs,
-            sampled,
-        }
-    }
+/// Returns a number of a row.
+pub(crate) fn count(number: u64) -> Option<Datum> {
+    i64::try_from(number).unwrap_or(i64::MAX).into_datum()
 }
 
 /// The number of documents in a sample, unless the caller names it. The order of tokens is made of
@@ -89,7 +96,7 @@ impl CallArguments {
 }
 
 /// Estimates the work of a call. The sample has about as many documents as `wanted`.
-pub(crate) fn by_node(call: FunctionCall, given: Named<'_>, wanted: Option<u64>) -> Result<ByNode> {
+pub(crate) fn by_node(call: FunctionCall, given: Named<'_>, wanted: Option<u64>) -> Result<Vec<PlanRow>> {
     let arguments = CallArguments::of_plan(given)?;
     let wanted = wanted.unwrap_or(SAMPLE);
     // SAFETY: reads the state of the session.
@@ -124,7 +131,7 @@ pub(crate) fn by_node(call: FunctionCall, given: Named<'_>, wanted: Option<u64>)
     let mut measured = MeasuredSample::read(&of, sample)?;
     let (names, layout) = as_user(caller, || layout(docs, &in_parts.logged, &measured))?;
     let sampled = measured.steps(&of)?;
-    Ok(ByNode::new(&request, estimate(&sampled, &layout), names, measured.len()))
+    rows(&request, estimate(&sampled, &layout), names, measured.len())
 }
 
 /// Counts the documents if they are on servers: each of these counts its own, if the caller may
@@ -141,7 +148,7 @@ fn count_on_servers(asked: &JoinArguments, caller: Oid) -> Result<Option<u64>> {
 }
 
 /// Estimates a call that is made on this server in one transaction.
-fn whole(request: &Request, sample: CallSample, caller: Oid, docs: Oid) -> Result<ByNode> {
+fn whole(request: &Request, sample: CallSample, caller: Oid, docs: Oid) -> Result<Vec<PlanRow>> {
     let find_seconds = sample.find_seconds(&request.left)?;
     let planned = plan(request, sample, find_seconds)?;
     let of = planned.estimate;
@@ -164,7 +171,7 @@ fn whole(request: &Request, sample: CallSample, caller: Oid, docs: Oid) -> Resul
     }));
     let names: Vec<String> = shares.into_iter().map(|(name, _)| name).collect();
     let estimate = CallEstimate { candidates: of.candidates, pairs: of.pairs, nodes };
-    Ok(ByNode::new(request, estimate, names, planned.run.account.documents))
+    rows(request, estimate, names, planned.run.account.documents)
 }
 
 /// Returns the names of the nodes besides this server, and where the steps run.

@@ -9,7 +9,7 @@ use pgrx::{PgLogLevel, PgMemoryContexts, PgSqlErrorCode};
 use crate::into::estimate::{Sampled, Seconds};
 use crate::pg::into::arguments::InParts;
 use crate::pg::into::statements::estimate as statements;
-use crate::pg::into::statements::join::JoinStatements;
+use crate::pg::into::statements::join::{CountedTokens, JoinStatements};
 use crate::pg::procedure::statement::Statement;
 use crate::pg::query::as_user::{as_user, set, with_settings};
 use crate::pg::query::cursor::OpenCursor;
@@ -221,8 +221,11 @@ impl MeasuredSample {
             ..Sampled::default()
         };
         as_caller(asked.caller, || {
-            let order =
-                if join.counts_nothing() { statements::no_ranks() } else { statements::ranks(join, sets) };
+            let order = if join.counted == CountedTokens::Nothing {
+                statements::no_ranks()
+            } else {
+                statements::ranks(join, sets)
+            };
             let ([ranks], seconds) = timed(|| Ok(order.row([pg_sys::BYTEAOID])?.unwrap_or_default()))?;
             of.seconds.ranks = seconds;
             let sample = [sets, (pg_sys::BYTEAOID, ranks)];

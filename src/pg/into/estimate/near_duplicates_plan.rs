@@ -4,10 +4,8 @@
 //! for each node.
 
 use pgrx::IntoDatum;
-use pgrx::pg_sys::Datum;
 
-use super::by_node::{ByNode, by_node};
-use crate::into::estimate::NodeWork;
+use super::by_node::{PlanRow, by_node, count};
 use crate::pg::functions::pairs::sampled_method::{Planned, plan};
 use crate::pg::read::sample::CallSample;
 use crate::pg::request::example::{Example, such_as};
@@ -16,7 +14,7 @@ use crate::pg::request::{Request, sample_size};
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::notices::notice;
-use crate::pg::server::set_returning::{self, Row, Rows};
+use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::values::text;
 
 sql_functions! {
@@ -44,8 +42,6 @@ const COLUMNS: [&str; 15] = [
     "received",
 ];
 
-type PlanRow = Row<{ COLUMNS.len() }>;
-
 fn rows(call: FunctionCall) -> Result<Vec<PlanRow>> {
     let given = NEAR_DUPLICATES_PLAN.bind(call);
     let in_parts = given.get::<i32>(Argument::Parts).is_some();
@@ -59,7 +55,7 @@ fn rows(call: FunctionCall) -> Result<Vec<PlanRow>> {
                     return Err(SqlError::parameter(message).hint(such_as(&example.with("by_node", "true"))));
                 }
             }
-            nodes(by_node(call, given, sample_size(given, &example)?)?)
+            by_node(call, given, sample_size(given, &example)?)
         }
         false => methods(given),
     }
@@ -102,34 +98,6 @@ fn methods(given: Named<'_>) -> Result<Vec<PlanRow>> {
         ])
     };
     methods.iter().map(row).collect()
-}
-
-/// Returns the rows of a call of `near_duplicates_into`: this server first.
-fn nodes(ByNode { method, call, candidates, pairs, sampled, nodes }: ByNode) -> Result<Vec<PlanRow>> {
-    let row = |(name, NodeWork { documents, sent, received, disk, seconds }): &(Option<String>, NodeWork)| {
-        Ok([
-            Some(text(method)?),
-            count(*documents),
-            count(sampled),
-            None,
-            count(pairs),
-            count(candidates),
-            None,
-            None,
-            count(*disk),
-            seconds.into_datum(),
-            None,
-            Some(text(&call)?),
-            name.as_deref().map(text).transpose()?,
-            count(*sent),
-            count(*received),
-        ])
-    };
-    nodes.iter().map(row).collect()
-}
-
-fn count(number: u64) -> Option<Datum> {
-    i64::try_from(number).unwrap_or(i64::MAX).into_datum()
 }
 
 /// Tells the caller if the sample has so few pairs that the estimate of the pairs is uncertain.

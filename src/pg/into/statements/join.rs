@@ -38,16 +38,6 @@ impl JoinStatements {
         }
     }
 
-    /// Reports whether nothing is counted before documents meet.
-    pub(crate) fn counts_nothing(&self) -> bool {
-        self.counted == CountedTokens::Nothing
-    }
-
-    /// Reports whether the comparison of two documents depends on what was counted.
-    pub(crate) fn compares_by_ranks(&self) -> bool {
-        self.counted == CountedTokens::All
-    }
-
     /// Returns the SQL expression for the rows that a carried document adds to parts, by what was
     /// counted, `o.ranks`.
     pub(crate) fn rows(&self, carried: &str) -> String {
@@ -83,7 +73,7 @@ impl JoinStatements {
     /// counted, if the comparison depends on it.
     pub(crate) fn similarity(&self, [left, right]: [&str; 2]) -> String {
         let Self { internal, method, passages, .. } = self;
-        let ranks = if self.compares_by_ranks() { "o.ranks" } else { "NULL::bytea" };
+        let ranks = if self.counted == CountedTokens::All { "o.ranks" } else { "NULL::bytea" };
         let compare = if *passages { "neardup_part_passages" } else { "neardup_part_similarity" };
         format!("{INTERNAL}.{compare}({left}, {right}, {ranks}, {method}{internal})")
     }

@@ -53,12 +53,7 @@ impl LoggedArguments {
     /// Reports whether, in Citus, the sets are moved to where the members are: new sets are told
     /// from stored ones there, and what is counted of all documents needs the sets of all of them.
     pub(crate) fn members_have_sets(&self) -> bool {
-        self.citus.is_some() && (self.update.is_some() || self.compares_by_ranks())
-    }
-
-    /// Reports whether the comparison of two documents depends on what was counted.
-    pub(crate) fn compares_by_ranks(&self) -> bool {
-        self.carried.counted == CountedTokens::All
+        self.citus.is_some() && (self.update.is_some() || self.carried.counted == CountedTokens::All)
     }
 }
 

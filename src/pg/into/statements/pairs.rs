@@ -1,5 +1,6 @@
 //! The pairs of numbers whose sets are similar.
 
+use super::join::CountedTokens;
 use super::named::PartOf;
 use super::{IS_FIRST, POSITIVE};
 use crate::into::step::LoggedStage;
@@ -12,7 +13,7 @@ use crate::pg::server::error::Result;
 pub(crate) fn fill(work: &mut CallWork) -> Result<i64> {
     let (join, spread) = (work.join()?, work.spread()?);
     let sets = spread.compared_sets();
-    let of_ranks = if join.compares_by_ranks() { format!(", {Ranks} o") } else { String::new() };
+    let of_ranks = if join.counted == CountedTokens::All { format!(", {Ranks} o") } else { String::new() };
     let sql = match spread.nodes {
         Nodes::Home(Some(_)) => {
             let [candidates, left] = [Candidates, Sets].map(|table| PartOf(table, work.claimed.part()));

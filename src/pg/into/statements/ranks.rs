@@ -1,6 +1,6 @@
 //! What the method counts before documents meet: mostly the order of tokens.
 
-use super::join::{JoinStatements, NOTHING_COUNTED};
+use super::join::{CountedTokens, JoinStatements, NOTHING_COUNTED};
 use super::{IS_FIRST, POSITIVE};
 use crate::into::step::WorkingTable::{Ranks, Samples, Sets};
 use crate::pg::into::work::CallWork;
@@ -19,14 +19,14 @@ pub(crate) fn fill(work: &mut CallWork) -> Result<i64> {
         work.execute(&format!("DELETE FROM {Ranks} t"))?;
     }
     let join = work.join()?;
-    if join.counts_nothing() {
+    if join.counted == CountedTokens::Nothing {
         return work.run(&work.statement(&nothing())?);
     }
     if work.nodes()?.citus().is_some() {
         return in_citus(work, &join);
     }
     let count = work.log()?.progress.expected(Sets);
-    let each = if join.compares_by_ranks() { 1 } else { (count / SAMPLE).max(1) };
+    let each = if join.counted == CountedTokens::All { 1 } else { (count / SAMPLE).max(1) };
     let counted = join.counted();
     let sql =
         format!("INSERT INTO {Ranks} SELECT {counted} FROM {Sets} s WHERE s.n % {each}::int8 = 0::int8");
@@ -43,7 +43,7 @@ fn nothing() -> String {
 fn in_citus(work: &CallWork, join: &JoinStatements) -> Result<i64> {
     let spread = work.spread()?;
     spread.make(Samples)?;
-    let (sets, of) = if join.compares_by_ranks() {
+    let (sets, of) = if join.counted == CountedTokens::All {
         (Sets, String::new())
     } else {
         let sets = spread.of_sets();

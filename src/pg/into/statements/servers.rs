@@ -100,12 +100,6 @@ impl Requests {
         exchange(&server.name, sql, deadline::current()).or_else(|fault| Err(named(&server.name, fault)?))
     }
 
-    /// Reports whether a server answers within some seconds.
-    pub(crate) fn answers(&self, server: &str) -> Result<bool> {
-        let answer = self.ask_for_seconds(server, "SELECT 1::pg_catalog.text")?;
-        Ok(answer.is_ok())
-    }
-
     /// Asks a server for a text, and waits some seconds at most. The inner error says why there is
     /// none.
     pub(crate) fn ask_for_seconds(

@@ -15,52 +15,36 @@ use neardup_core::incremental::segment::BLOCK;
 use neardup_core::storage::rows::RaggedText;
 use neardup_core::{hash, memory};
 
-/// The ids of changed rows, which are looked up by their text form.
-struct ChangedRowIds<'a> {
-    ids: &'a RowIds,
-    /// The hash and the row of each id, sorted.
-    hashes: Vec<(u64, u32)>,
-}
-
-impl<'a> ChangedRowIds<'a> {
-    fn new(ids: &'a RowIds, executor: &dyn Executor) -> Result<Self> {
-        const LOOK_EVERY: u32 = 1 << 10;
-        let mut hashes = Vec::new();
-        memory::reserve(&mut hashes, ids.len(), DOING)?;
-        for row in 0..ids.len() as u32 {
-            executor::breathe(executor, row, LOOK_EVERY)?;
-            hashes.push((hash::hash_bytes(ids.show(row).as_bytes()), row));
-        }
-        executor::sort(executor, &mut hashes, Ord::cmp)?;
-        Ok(Self { ids, hashes })
-    }
-
-    fn contain(&self, id: &str) -> bool {
-        let hash = hash::hash_bytes(id.as_bytes());
-        let from = self.hashes.partition_point(|&(other, _)| other < hash);
-        let mut same = self.hashes[from..].iter().take_while(|(other, _)| *other == hash);
-        same.any(|&(_, row)| self.ids.show(row) == id)
-    }
-}
-
 /// The rows that are compared with changed rows. Changed rows are not among them.
 pub(crate) struct CandidateIds<'a> {
     /// The ids of the rows.
     ids: RaggedText,
     partners: SegmentPartners,
-    changed: ChangedRowIds<'a>,
+    changed: &'a RowIds,
+    /// The hash of the text form of each changed id, and its row, sorted.
+    hashes: Vec<(u64, u32)>,
 }
 
 impl<'a> CandidateIds<'a> {
     /// Starts without candidates.
     pub(crate) fn new(changed: &'a RowIds, executor: &dyn Executor) -> Result<Self> {
-        let changed = ChangedRowIds::new(changed, executor)?;
-        Ok(Self { ids: RaggedText::default(), partners: SegmentPartners::default(), changed })
+        const LOOK_EVERY: u32 = 1 << 10;
+        let mut hashes = Vec::new();
+        memory::reserve(&mut hashes, changed.len(), DOING)?;
+        for row in 0..changed.len() as u32 {
+            executor::breathe(executor, row, LOOK_EVERY)?;
+            hashes.push((hash::hash_bytes(changed.show(row).as_bytes()), row));
+        }
+        executor::sort(executor, &mut hashes, Ord::cmp)?;
+        Ok(Self { ids: RaggedText::default(), partners: SegmentPartners::default(), changed, hashes })
     }
 
     /// Adds a row, with the changed rows that it may be similar to, if these are known.
     pub(crate) fn add(&mut self, id: &str, partners: Option<&[u32]>) -> Result<()> {
-        if self.changed.contain(id) {
+        let hash = hash::hash_bytes(id.as_bytes());
+        let from = self.hashes.partition_point(|&(other, _)| other < hash);
+        let mut same = self.hashes[from..].iter().take_while(|(other, _)| *other == hash);
+        if same.any(|&(_, row)| self.changed.show(row) == id) {
             return Ok(());
         }
         self.ids.push(id, DOING)?;
@@ -71,7 +55,7 @@ impl<'a> CandidateIds<'a> {
     /// length and then by text, so that ids that are natural numbers ascend: rows with consecutive
     /// ids are often stored close to each other, and are then read faster.
     pub(crate) fn finish(self, executor: &dyn Executor) -> Result<(RowIds, SegmentPartners)> {
-        let Self { ids, partners, changed } = self;
+        let Self { ids, partners, changed, .. } = self;
         let id = |n: u32| ids.get(n as usize);
         let mut order = memory::collect(0..ids.len() as u32, DOING)?;
         let key = |n: u32| (id(n).len(), id(n));
@@ -92,7 +76,7 @@ impl<'a> CandidateIds<'a> {
             rows.dedup();
             sorted.push(known.then_some(&rows))?;
         }
-        let read = RowIds::read(changed.ids.type_oid(), distinct.into_iter().map(id))?;
+        let read = RowIds::read(changed.type_oid(), distinct.into_iter().map(id))?;
         Ok((read.ok_or_else(|| damaged("an id is not of the type of the ids"))?, sorted))
     }
 }

@@ -6,7 +6,6 @@ use pgrx::pg_sys::{self, Datum};
 use super::candidates::{CandidateIds, search};
 use super::stored::{BATCH, headers, read_order};
 use super::writer::ListWriter;
-use crate::pg::jobs::queries;
 use crate::pg::procedure::table::Table;
 use crate::pg::query::Parameter;
 use crate::pg::query::citus::is_spread;
@@ -34,12 +33,13 @@ pub(crate) struct Neighbours {
     /// The ids of the changed rows.
     ids: RowIds,
     /// The changed rows in memory, or None if there are too many.
-    matcher: Option<Matcher>,
+    pub matcher: Option<Matcher>,
     /// The ids of the other rows, and an array of these ids.
-    others: RowIds,
-    array: Parameter,
+    pub others: RowIds,
+    pub array: Parameter,
     partners: SegmentPartners,
-    equals: String,
+    /// The operator by which ids are equal.
+    pub equals: String,
 }
 
 /// Finds the rows that may be similar to the rows of a request, or returns None if the lists are
@@ -106,21 +106,6 @@ pub(crate) fn neighbours<const N: usize>(
 }
 
 impl Neighbours {
-    /// Returns the ids of the other rows.
-    pub(crate) fn others(&self) -> &RowIds {
-        &self.others
-    }
-
-    /// Returns the condition that selects the other rows, and the value of its parameter.
-    pub(crate) fn condition(&self, key: &str) -> (String, Parameter) {
-        (queries::is_any(key, &self.equals), self.array)
-    }
-
-    /// Reports whether the changed rows are in memory.
-    pub(crate) fn fits(&self) -> bool {
-        self.matcher.is_some()
-    }
-
     /// Calls `pair` with the ids and the similarity of a changed row and a row that is similar to
     /// it, for all such pairs, whether or not the other row is changed, too. Also passes pairs of a
     /// row with itself, and passes some pairs more than once.

@@ -10,14 +10,11 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::set_returning::RowStore;
 use neardup_core::error::Error;
 use neardup_core::executor::{self, Executor};
-use neardup_core::features::FeatureSpec;
-use neardup_core::incremental::digest::{Digester, Digests, OUTLINE_VERSION, OutlineOrder, words};
+use neardup_core::incremental::digest::{Digester, OUTLINE_VERSION, OutlineOrder, words};
 use neardup_core::incremental::segment::ListSegment;
 use neardup_core::joins::sets::bounds::Bounds;
 use neardup_core::methods::Update;
-use neardup_core::methods::reading::Reading;
 use neardup_core::set_index::token_order::TokenOrder;
-use neardup_core::verify::predicate::Predicate;
 
 /// Stores the outlines of rows as rows of the table of lists, in segments numbered from `segment`,
 /// by the order of tokens in the table. If this order is missing, damaged or of another version,
@@ -35,21 +32,16 @@ pub(in crate::pg::jobs) fn in_order(
     }
 }
 
-/// Stores the outlines of some rows, or of all rows, and an order of tokens that is made from these
-/// rows.
-pub(in crate::pg::jobs) fn with_order(
-    names: &Names,
-    rows: Option<RowSelection>,
-    store: &mut RowStore,
-) -> Result<()> {
-    const FIRST: i64 = 1;
-    outlines(names, rows, None, FIRST, store)
-}
+/// The number of the first segment.
+pub(in crate::pg::jobs) const FIRST: i64 = 1;
 
-fn outlines(
+/// Stores the outlines of some rows, or of all rows, by an order of tokens. If there is none, it is
+/// made from these rows, and stored. Outlines are stored by about an eighth of the memory at a
+/// time.
+pub(in crate::pg::jobs) fn outlines(
     names: &Names,
     rows: Option<RowSelection>,
-    order: Option<OutlineOrder>,
+    mut order: Option<OutlineOrder>,
     segment: i64,
     store: &mut RowStore,
 ) -> Result<()> {
@@ -65,62 +57,48 @@ fn outlines(
     // Until an order is made, tokens take far more memory than outlines, and applying the order
     // takes twice the size of the tokens in addition.
     let enough = reading.memory / 4;
-    let new = order.is_none();
-    let (order, _) = reading.run(|reading| {
+    let (new, bounds, executor) = (order.is_none(), Bounds::new(predicate), reading.executor);
+    let mut outliners: Vec<Digester> = (0..executor.count()).map(|_| Digester::default()).collect();
+    let mut write = |outliners: &mut Vec<Digester>, order: &OutlineOrder| {
+        let mut parts = outliners.iter_mut().map(|outliner| std::mem::take(&mut outliner.digests));
+        let mut outlines = parts.next().unwrap_or_default();
+        parts.try_for_each(|part| outlines.append(&part, |row| row))?;
+        if outlines.rows.is_empty() {
+            return Ok(());
+        }
+        writer.write(ListSegment::new(&outlines, order.words, &executor)?)
+    };
+    let (order, _) = reading.run::<_, SqlError>(|reading| {
         if !new {
             reading.batch_bytes = BATCH;
         }
-        outline(reading, &spec, predicate, order, enough, |outlines, order, executor| {
-            writer.write(ListSegment::new(&outlines, order.words, executor)?)
-        })
+        reading.read_with::<SqlError>(|batch| {
+            let known = order.as_ref();
+            batch.share_out(&mut outliners, |outliner, row, document, stop| match known {
+                Some(order) => outliner.add(row, document, &spec, order, &bounds, stop),
+                None => outliner.keep(row, document, &spec, stop),
+            })?;
+            if order.is_none() && outliners.iter().map(Digester::waiting).sum::<usize>() > enough {
+                order = Some(freeze(&mut outliners, &bounds, batch.executor)?);
+            }
+            let bytes = outliners.iter().map(|outliner| outliner.digests.bytes()).sum::<usize>();
+            if let Some(order) = order.as_ref().filter(|_| bytes > enough / 2) {
+                write(&mut outliners, order)?;
+            }
+            Ok(bytes)
+        })?;
+        let order = match order {
+            Some(order) => order,
+            None => freeze(&mut outliners, &bounds, &executor)?,
+        };
+        write(&mut outliners, &order)?;
+        Ok(order)
     })?;
     if new {
         let count = i32::try_from(reading.left().len()).unwrap_or(i32::MAX);
         writer.put(b'o', [0, OUTLINE_VERSION.into()], Some(count), Some(&order.to_bytes()?), None)?;
     }
     writer.ids(|row| reading.left().show(row))
-}
-
-/// Outlines the documents of a reading by an order of tokens, which is made if there is none.
-/// `done` is called with outlines of about half of `enough` bytes at a time.
-fn outline(
-    reading: &mut Reading<'_>,
-    spec: &FeatureSpec,
-    predicate: Predicate,
-    mut order: Option<OutlineOrder>,
-    enough: usize,
-    mut done: impl FnMut(Digests, &OutlineOrder, &dyn Executor) -> Result<()>,
-) -> Result<OutlineOrder> {
-    let bounds = Bounds::new(predicate);
-    let executor = reading.executor;
-    let mut outliners: Vec<Digester> = (0..executor.count()).map(|_| Digester::default()).collect();
-    let mut all = |outliners: &mut Vec<Digester>, order: &OutlineOrder| {
-        let mut parts = outliners.iter_mut().map(|outliner| std::mem::take(&mut outliner.digests));
-        let mut outlines = parts.next().unwrap_or_default();
-        parts.try_for_each(|part| outlines.append(&part, |row| row))?;
-        if outlines.rows.is_empty() { Ok(()) } else { done(outlines, order, executor) }
-    };
-    reading.read_with::<SqlError>(|batch| {
-        let known = order.as_ref();
-        batch.share_out(&mut outliners, |outliner, row, document, stop| match known {
-            Some(order) => outliner.add(row, document, spec, order, &bounds, stop),
-            None => outliner.keep(row, document, spec, stop),
-        })?;
-        if order.is_none() && outliners.iter().map(Digester::waiting).sum::<usize>() > enough {
-            order = Some(freeze(&mut outliners, &bounds, batch.executor)?);
-        }
-        let bytes = outliners.iter().map(|outliner| outliner.digests.bytes()).sum::<usize>();
-        if let Some(order) = order.as_ref().filter(|_| bytes > enough / 2) {
-            all(&mut outliners, order)?;
-        }
-        Ok(bytes)
-    })?;
-    let order = match order {
-        Some(order) => order,
-        None => freeze(&mut outliners, &bounds, executor)?,
-    };
-    all(&mut outliners, &order)?;
-    Ok(order)
 }
 
 /// Makes the order, and the outlines of the documents that wait for it.

@@ -50,7 +50,7 @@ pub(crate) fn merge(work: &mut RefreshWork<'_>) -> Result<()> {
 /// Rebuilds the lists from scratch.
 pub(crate) fn make(work: &mut RefreshWork<'_>, rows: Option<RowSelection>) -> Result<()> {
     work.lists()?.empty()?;
-    store(work, |store| outline::with_order(&work.names, rows, store))
+    store(work, |store| outline::outlines(&work.names, rows, None, outline::FIRST, store))
 }
 
 /// Runs `supply`, and stores the rows from it in the table of lists.

@@ -13,7 +13,7 @@ use crate::pg::functions::pairs::near_duplicates::RunningJoin;
 use crate::pg::jobs::lists::neighbours::neighbours;
 use crate::pg::jobs::lists::stored::{COLUMNS as LIST_COLUMNS, unless_damaged};
 use crate::pg::jobs::lists::writer::ListWriter;
-use crate::pg::jobs::queries::Condition;
+use crate::pg::jobs::queries::{Condition, is_any};
 use crate::pg::jobs::tables;
 use crate::pg::procedure::definition::Column;
 use crate::pg::procedure::rows::supplying;
@@ -179,16 +179,15 @@ fn found_by_lists(names: &Names, lookup: ListLookup<'_>, store: &mut RowStore) -
         return run(&request, store);
     };
     if candidates {
-        ListWriter::<COLUMNS>::new(store, 0).candidates(near.others())?;
+        ListWriter::<COLUMNS>::new(store, 0).candidates(&near.others)?;
     }
-    if near.fits() {
+    if near.matcher.is_some() {
         request.left = all;
         return near.pairs(&mut request, |ids, left, right, similarity| {
             put(store, ids, [left, right, Datum::from(similarity.to_bits())]);
         });
     }
-    let (condition, (type_, value)) = near.condition(&all.key);
-    request.right = Some(changed.or(&all, &condition, type_, value));
+    request.right = Some(changed.or(&all, &is_any(&all.key, &near.equals), near.array));
     run(&request, store)
 }
 

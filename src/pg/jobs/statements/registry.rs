@@ -230,8 +230,7 @@ impl Registry {
     /// Reads the job of a relation in its current state, which may be newer than the transaction's
     /// snapshot.
     pub(crate) fn entry(&self, docs: Oid) -> Result<Option<JobEntry>> {
-        let entry = |row: [Option<Datum>; 8], hashes: Option<Datum>| {
-            let [_, pairs, clusters, state, lists, settings, _, seen] = row;
+        let entry = |[_, pairs, clusters, state, lists, settings, _, seen, hashes]: [Option<Datum>; 9]| {
             Ok(JobEntry {
                 settings: read_settings(settings),
                 pairs: number(pairs),
@@ -243,14 +242,7 @@ impl Registry {
             })
         };
         // SAFETY: the table is locked and has the columns that sql/jobs.sql gives it.
-        unsafe {
-            if !self.has_hashes {
-                return by_oid::read(self.jobs, docs, |row| entry(row, None));
-            }
-            by_oid::read(self.jobs, docs, |[a, b, c, d, e, f, g, h, hashes]: [Option<Datum>; 9]| {
-                entry([a, b, c, d, e, f, g, h], hashes)
-            })
-        }
+        unsafe { by_oid::read(self.jobs, docs, 8, entry) }
     }
 
     /// Reads the part of a job that a trigger needs, in its current state.
@@ -262,7 +254,7 @@ impl Registry {
             Ok(TriggerEntry { state: number(state), settings: settings.map(copy).map(Datum::from) })
         };
         // SAFETY: the table is locked and has the columns that sql/jobs.sql gives it.
-        unsafe { by_oid::read(self.jobs, docs, read) }
+        unsafe { by_oid::read(self.jobs, docs, 8, read) }
     }
 
     /// Locks the row of a relation's job, and returns the job.
