@@ -104,6 +104,8 @@ impl Request {
             Some((kind, column)) => stored::parse(&mut arguments, kind, &column.name)?,
             None => parse(&mut arguments)?,
         };
+        // A method that reads no pages leaves the column of URLs, which is refused.
+        arguments.pages_with_urls()?;
         if sites[0].is_some() && !arguments.sites_are_used {
             let message =
                 if sketches.is_some() { "sketches make" } else { &*format!("method \"{name}\" makes") };

@@ -47,6 +47,8 @@ SELECT * FROM near_duplicates('pages', text_column => 'page', tokenizer => 'html
 SELECT * FROM near_duplicates('pages', text_column => 'page', tokenizer => 'html', options => '{"url": 5}');
 SELECT * FROM near_duplicates('pages', text_column => 'page', tokenizer => 'chars', method => 'edit');
 SELECT * FROM near_duplicates('pages', text_column => 'page', tokenizer => 'html', options => '{"url": "address", "normalize": "nfc"}');
+CREATE TABLE sketched AS SELECT id, simhash(page) AS s FROM pages;
+SELECT * FROM near_duplicates('sketched', id_column => 'id', text_column => 's', method => 'simhash', options => '{"url": "address"}');
 SELECT * FROM nearest('pages', 2, text_column => 'page', options => '{"url": "address"}');
 SELECT * FROM cut_repeats('pages', 8, text_column => 'page', url => 'address');
 -- A job sees that a URL has changed, also under another name of its column.
