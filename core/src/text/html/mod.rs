@@ -20,6 +20,7 @@ use html5gum::Tokenizer;
 
 use crate::error::Result;
 use crate::executor::Stop;
+pub use page::ImageText;
 use page::{PageState, page_host};
 use reader::{Halt, Input};
 
@@ -41,17 +42,6 @@ pub fn html_text(html: &str, url: Option<&str>) -> String {
     let done = read_text(html, url, &mut text, &Stop::default());
     debug_assert_eq!(done, Ok(()), "nobody asked to stop");
     text
-}
-
-/// What an image gives to the text of a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ImageText {
-    /// Its URL, whose words count like others.
-    #[default]
-    Url,
-    /// The letters and digits of its URL, which are one word, as an image is one term in Henzinger's
-    /// patent.
-    Term,
 }
 
 /// Writes the text of a page to `text`, replacing its content.

@@ -6,7 +6,6 @@ use std::cell::Cell;
 
 use html5gum::State;
 
-use super::ImageText;
 use super::elements::ends_paragraph;
 use crate::error::{Error, Result};
 use crate::executor::Stop;
@@ -21,6 +20,16 @@ pub(super) const CHECK_EVERY: usize = 1 << 16;
 
 /// A place where a word may be broken, which is not part of the word.
 const SOFT_HYPHEN: char = '\u{ad}';
+
+/// What an image gives to the text of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImageText {
+    /// Its URL, whose words count like others.
+    Url,
+    /// The letters and digits of its URL, which are one word, as an image is one term in
+    /// Henzinger's patent.
+    Term,
+}
 
 /// The gap between the text so far and the text that comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,5 +1,5 @@
-//! The exact joins of token or shingle sets: `jaccard`, `cosine`, `dice`, `overlap`, `containment`, `hamming`;
-//! and `edit`, which finds its candidates in the same ways.
+//! The exact joins of token or shingle sets: `jaccard`, `cosine`, `dice`, `overlap`, `containment`,
+//! `hamming`; and `edit`, which finds its candidates in the same ways.
 
 use serde::Deserialize;
 
