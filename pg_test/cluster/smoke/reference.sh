@@ -214,7 +214,7 @@ FROM regexp_split_to_table(substring(hint('?', NULL) FROM 'Methods: ([^.]*)\.'),
 ORDER BY method, option;
 SQL
 expect 'the options of each method are on the page' '' "$(diff "$server/options" <(perl -ne '
-    BEGIN { @sets = qw(jaccard cosine dice overlap containment) }
+    BEGIN { @sets = qw(jaccard cosine dice overlap containment hamming) }
     $on = 1 if /^### Methods and their options/;
     next unless $on;
     last if /^### Combinations/;
