@@ -226,10 +226,8 @@ impl Arguments<'_> {
         Ok(())
     }
 
-    /// Treats documents as HTML pages if the call says so. Refuses arguments that have no meaning
-    /// for a method that compares texts as they are: arguments that determine how texts are cut
-    /// into tokens, and columns that hold no texts. `how` is a clause of the message that says what
-    /// the method does.
+    /// Treats documents as HTML pages if the call says so, for a method that compares texts as they
+    /// are, and refuses what [`Arguments::uncut_texts`] refuses.
     pub(crate) fn whole_texts(&mut self, how: &str) -> Result<()> {
         let with_html = self.example.with("tokenizer", literal(HTML));
         let (asked, url) = (self.tokenizer.take(), self.url.take());
@@ -242,6 +240,13 @@ impl Arguments<'_> {
         if self.pages.is_some() {
             self.example = with_html;
         }
+        self.uncut_texts(how)
+    }
+
+    /// Refuses arguments that have no meaning for a method that compares texts as they are:
+    /// arguments that determine how texts are cut into tokens, and columns that hold no texts.
+    /// `how` is a clause of the message that says what the method does.
+    pub(crate) fn uncut_texts(&self, how: &str) -> Result<()> {
         if let Some(name) = self.cutting() {
             let message = format!("method \"{}\" {how}: {name} is not used", self.method);
             let example = self.without_method.with("method", literal(self.method));

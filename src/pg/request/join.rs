@@ -112,10 +112,10 @@ impl Request {
             return Err(SqlError::parameter(format!("{message} no use of site_column"))
                 .hint(such_as(&without_sites.with("method", literal(name)))));
         }
+        let are_pages = arguments.is_html();
         let Arguments { example, tsearch, pages, max_pairs, normalize, .. } = arguments;
         let max_pairs = given_count(given, Argument::MaxPairs, 1000, &example)?.or(max_pairs);
         if normalize.is_some() {
-            let are_pages = pages.is_some() || given.text(Argument::Tokenizer)?.as_deref() == Some(HTML);
             refuse_normalization(&columns, are_pages).map_err(|error| error.hint(such_as(&example)))?;
         }
         let reading = Treatment { tsearch, normalize, pages: pages.as_ref() };

@@ -71,8 +71,8 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     if let Some(name) = &asked {
         arguments.example = arguments.example.with("tokenizer", literal(name));
     }
-    arguments.whole_texts("compares runs of tokens")?;
     arguments.pages = pages;
+    arguments.uncut_texts("compares runs of tokens")?;
     let max_documents = max_documents.map(|most| most.0);
     Ok(Box::new(Runs { min_run: min_run as usize, of, threshold, max_documents, tokenizer }))
 }
