@@ -79,19 +79,23 @@ impl Judge<'_> {
         mut carried: CarriedDocuments,
         most: Option<u64>,
         Resources { files, budget, executor }: Resources<'_>,
+        report: &mut dyn FnMut(f64),
     ) -> Result<SimilarClasses> {
         const PAIRS: usize = 1 << 14;
         let mut similar =
             SimilarClasses { pairs: Log::new(budget / 8), equal: Vec::new(), similarities: Vec::new() };
+        let (all, mut taken) = (found.len() as f64, 0);
         let mut groups = Groups::new(found.sorted(executor)?, executor)?;
         let (mut group, mut batch) = (Vec::new(), PairBatch::default());
         let pair = |of: &TechniquePair| [of.left, of.right];
         while most.is_none_or(|most| similar.pairs.len() <= most)
             && groups.next(&mut group, pair, |_, _| false, executor)?
         {
+            taken += group.len();
             self.add(&group, &mut carried, &mut batch)?;
             if batch.pairs.len() == PAIRS || batch.bytes > budget / 8 {
                 self.decide(std::mem::take(&mut batch), &mut similar, files, executor)?;
+                report(taken as f64 / all);
             }
         }
         self.decide(batch, &mut similar, files, executor)?;

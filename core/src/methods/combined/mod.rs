@@ -161,11 +161,17 @@ impl Method for Combined {
             own.is_small = is_small;
             let mut pairs = method.pairs(&mut own)?;
             classes.represent(&mut pairs)?;
-            while let Some(Pair { left, right, similarity }) = pairs.next(executor)? {
-                executor::breathe(executor, pairs.given(), 1 << 14)?;
-                if let Some(pair) = classes.pair(left, right) {
-                    pair.iter().for_each(|&class| is_found[class as usize] = true);
-                    found.push(TechniquePair::new(pair, n, similarity), executor)?;
+            loop {
+                while let Some(Pair { left, right, similarity }) = pairs.take() {
+                    executor::breathe(executor, pairs.given(), 1 << 14)?;
+                    if let Some(pair) = classes.pair(left, right) {
+                        pair.iter().for_each(|&class| is_found[class as usize] = true);
+                        found.push(TechniquePair::new(pair, n, similarity), executor)?;
+                    }
+                }
+                own.report(|| format!("joining by method {}, {:.0} %", n + 1, 100.0 * pairs.progress()));
+                if !pairs.advance(executor)? {
+                    break;
                 }
             }
             counts.add(&pairs.counts());
@@ -176,7 +182,9 @@ impl Method for Combined {
         let held = own.account.peak_memory + (found.bytes() + classes.bytes()) as u64;
         account.peak_memory = account.peak_memory.max(held);
         let judge = Judge { rule: &self.rule, finders, carriers: &carriers, classes: &classes };
-        judge.pairs(found, carried, *most_pairs, resources)?.pairs(classes, counts)
+        let mut report =
+            |share: f64| progress.report(&|| format!("comparing what was found, {:.0} %", 100.0 * share));
+        judge.pairs(found, carried, *most_pairs, resources, &mut report)?.pairs(classes, counts)
     }
 }
 

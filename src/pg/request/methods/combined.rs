@@ -300,7 +300,7 @@ impl RuleReader<'_, '_> {
         for key in ["threshold", "shingle", "multiset"] {
             of_stage.extend(given.remove_entry(key));
         }
-        let Arguments { without_method, pages, .. } = &*self.arguments;
+        let Arguments { without_method, pages, .. } = self.arguments;
         let TechniqueOptions { threshold: own, shingle, multiset, .. } = self.of_stage(&of_stage)?;
         let own = own.map(|threshold| threshold.0);
         if let Some(url) = pages.as_ref().and_then(|pages| pages.url.clone()) {
