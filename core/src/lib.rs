@@ -225,6 +225,7 @@ pub use methods::pair::TwoTexts;
 
 // Methods.
 pub use methods::codes::ByCodes;
+pub use methods::combined::Combined;
 pub use methods::edit::Edit;
 pub use methods::imatch::Imatch;
 pub use methods::runs::Runs;
@@ -272,6 +273,7 @@ pub mod parameters {
     //! * of sets: [`Predicate`], [`Algorithm`]; of texts: [`EditPredicate`]
     //! * of sketches: [`TechniqueSpec`], [`Banding`], [`Combination`], [`Rule`], [`Safeguards`],
     //!   [`MostNeighbours`], [`NearBits`]
+    //! * of [`Combined`](crate::Combined): [`CombinedTechnique`], [`Rule`]
     //! * of [`Tlcs`](crate::Tlcs): [`TlcsParameters`], [`TlcsThresholds`], [`SentenceParameters`],
     //!   [`StopRules`]
     //! * of the other methods: [`SpotSpec`], [`Antecedents`], [`IdfRange`], [`CodeSpec`]
@@ -288,6 +290,7 @@ pub mod parameters {
     pub use crate::joins::sketches::buckets::MostNeighbours;
     pub use crate::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
     pub use crate::joins::sketches::rule::Rule;
+    pub use crate::methods::combined::techniques::CombinedTechnique;
     pub use crate::methods::stored::NearBits;
     pub use crate::sketches::sentence::SignatureParameters as SentenceParameters;
     pub use crate::verify::edit::EditPredicate;

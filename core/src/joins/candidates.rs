@@ -132,14 +132,14 @@ impl<C: CompareCandidates> RecordJoin for CandidateJoin<C> {
 }
 
 /// Some records, and what is made of them on one thread.
-pub(super) struct Slice<T> {
+pub(crate) struct Slice<T> {
     pub records: std::ops::Range<u32>,
     pub found: T,
 }
 
 /// Calls `work` for slices of `length` of the records 0 to `count`, on several threads, and `take`
 /// with what is made of them, in order.
-pub(super) fn each_slice<T: Default + Send>(
+pub(crate) fn each_slice<T: Default + Send>(
     count: u32,
     length: u32,
     executor: &dyn Executor,

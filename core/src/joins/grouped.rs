@@ -132,7 +132,7 @@ impl GroupedPairs {
         if let Some(right) = &mut right {
             right.replace(|row| row + left_rows);
         }
-        let join = LoggedJoin { pairs: GroupedRows::new(pairs), counts };
+        let join = LoggedJoin::new(pairs, counts);
         Pairs::of_records(Box::new(join), left, right, equal).with_similarities(similarities)
     }
 
@@ -144,9 +144,16 @@ impl GroupedPairs {
 
 /// The pairs of a join that was done before.
 #[derive(Debug)]
-struct LoggedJoin {
+pub(crate) struct LoggedJoin {
     pairs: GroupedRows<RecordPair>,
     counts: Counts,
+}
+
+impl LoggedJoin {
+    /// Gives the pairs that were found, and what was counted.
+    pub(crate) fn new(pairs: Log<RecordPair>, counts: Counts) -> Self {
+        Self { pairs: GroupedRows::new(pairs), counts }
+    }
 }
 
 impl RecordJoin for LoggedJoin {

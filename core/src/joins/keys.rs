@@ -9,6 +9,7 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::error::Result;
 use crate::executor::Executor;
+use crate::hash::mix;
 use crate::storage::sort::{Groups, Sorted, both_long, order_by_key};
 
 /// The number of records between two checks for interrupts.
@@ -57,6 +58,11 @@ impl Key {
     /// Makes a key like [`Key::from_hash`] that does not count if too many records have it.
     pub fn limited(hash: u64) -> Self {
         Self(hash & !ROLES | OFFERS | LOOKS | LIMITED)
+    }
+
+    /// Returns the key of the same role for one of several kinds of keys.
+    pub(crate) fn of_kind(self, kind: u64) -> Self {
+        Self(mix(self.hash() ^ mix(kind + 1)) & !ROLES | self.0 & ROLES)
     }
 
     /// Returns the key without its role.

@@ -16,7 +16,7 @@
 //! * [`pairs`]: expands pairs of records into pairs of rows, for all of these joins
 
 pub(crate) mod across;
-mod candidates;
+pub(crate) mod candidates;
 pub mod codes;
 pub mod edit;
 mod equal_keys;

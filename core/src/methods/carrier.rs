@@ -160,7 +160,7 @@ pub fn content(bytes: &[u8]) -> Result<&[u8]> {
 }
 
 /// Returns the error for bytes that are no carried document of the method.
-pub(super) fn malformed(why: &str) -> Error {
+pub(in crate::methods) fn malformed(why: &str) -> Error {
     Error::Malformed { what: NAME, why: why.to_owned() }
 }
 

@@ -117,6 +117,10 @@ impl Method for Edit {
         self.is_in_parts().then_some(self as &dyn Carrier)
     }
 
+    fn of_two(&self) -> Option<&dyn Carrier> {
+        Some(self)
+    }
+
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
         let (collectors, _) = reading.read_texts(false)?;
         let distinct = distinct(collectors, reading.right_from(), reading.executor)?;

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use super::carrier::Carrier;
+use super::carrier::{Carrier, Meeting};
 use super::explain::Explanation;
 use super::pair::TwoTexts;
 use super::reading::Reading;
@@ -74,6 +74,15 @@ pub trait Method: Debug + Sync {
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
     fn carrier(&self) -> Option<&dyn Carrier> {
         None
+    }
+
+    /// Returns what is carried of documents and decides about two of them alone, in any order, or
+    /// `None` if other documents matter, too.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
+    fn of_two(&self) -> Option<&dyn Carrier> {
+        let carrier = self.carrier().filter(|carrier| !carrier.is_ordered() && !carrier.takes_sites())?;
+        let is_whole = matches!(self.update(), Update::Whole);
+        (!is_whole && !matches!(carrier.meeting(), Meeting::Terms { .. })).then_some(carrier)
     }
 
     /// Returns the least length of a run and the tokenizer, if the method compares texts by runs.

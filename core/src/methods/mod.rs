@@ -8,6 +8,7 @@ pub mod batch;
 pub mod carried;
 pub mod carrier;
 pub mod codes;
+pub mod combined;
 pub mod corpus;
 pub mod documents;
 pub mod edit;

@@ -8,8 +8,10 @@ use neardup_core::features::{FeatureSpec, Tokenizer};
 use neardup_core::joins::sentences::lister::StopRules;
 use neardup_core::joins::sketches::banding::Banding;
 use neardup_core::joins::sketches::combination::TechniqueSpec;
+use neardup_core::joins::sketches::rule::Rule;
 use neardup_core::methods::Method;
 use neardup_core::methods::codes::ByCodes;
+use neardup_core::methods::combined::Combined;
 use neardup_core::methods::edit::Edit;
 use neardup_core::methods::imatch::Imatch;
 use neardup_core::methods::sets::Sets;
@@ -81,7 +83,20 @@ pub fn methods() -> Vec<(&'static str, Box<dyn Method>)> {
         ),
         ("repeatability", Box::new(ByCodes { spec: CodeSpec::default(), threshold: Some(0.5) })),
         ("exact_code", Box::new(ByCodes { spec: CodeSpec::default(), threshold: None })),
+        ("combined", Box::new(combined(words))),
     ]
+}
+
+/// Methods that find pairs, and one that looks at them.
+fn combined(words: FeatureSpec) -> Combined {
+    let simhash = TechniqueSpec::Simhash { feature: words, bits: 64, frequency: true, threshold: 0.8 };
+    let methods: Vec<Box<dyn Method>> = vec![
+        Box::new(Sketches::by_technique(simhash)),
+        Box::new(Edit::new(0.6).unwrap()),
+        Box::new(Imatch { spec: words, range: IdfRange::default() }),
+    ];
+    let chain = Rule::All(vec![Rule::Technique(0), Rule::Technique(1)]);
+    Combined { methods, rule: Rule::Any(vec![chain, Rule::Technique(2)]) }
 }
 
 /// Those, and what of the others compares in a way of its own.

@@ -5,6 +5,7 @@ mod common;
 
 mod char_pairs;
 mod codes;
+mod combined;
 mod edit;
 mod equal;
 mod limits;

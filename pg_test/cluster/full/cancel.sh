@@ -135,6 +135,7 @@ endless=(
     "SELECT count(*) FROM near_duplicates('many_candidates', 0.1, id_column => 'id', method => 'minhash', shingle => 1, options => '{\"recall\": 0.999, \"max_bucket\": 1000000, \"hand_over\": false}')"
     "SELECT count(*) FROM near_duplicates('many_candidates', 0.6, id_column => 'id', method => 'simhash', options => '{\"bits\": 1024}')"
     "SELECT count(*) FROM near_duplicates('long_texts', id_column => 'id', method => 'combined', tokenizer => 'html')"
+    "SELECT count(*) FROM near_duplicates('many_candidates', id_column => 'id', method => 'combined', options => '{\"techniques\": [{\"method\": \"simhash\", \"threshold\": 0.6}, {\"method\": \"edit\", \"threshold\": 0.6}]}')"
     "SELECT count(*) FROM near_duplicates('long_texts', method => 'tlcs', id_column => 'id', options => '{\"first\": 0, \"window\": 0}')"
     "SELECT count(*) FROM near_duplicates('many_alike', method => 'tlcs', id_column => 'id', options => '{\"stop_documents\": 100000, \"s\": 1}')"
     "SELECT count(*) FROM near_duplicates('many_candidates', 0.05, id_column => 'id', method => 'repeatability', options => '{\"min_length\": 1000, \"fallback\": 1000}')"

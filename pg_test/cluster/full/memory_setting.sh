@@ -41,6 +41,7 @@ calls=(
     "near_duplicates('new_words', method => 'simhash', options => '{\"distance\": 3}')"
     "near_duplicates('new_words', method => 'shingling')"
     "near_duplicates('new_words', method => 'combined')"
+    "near_duplicates('new_words', method => 'combined', options => '{\"techniques\": {\"any\": [[\"minhash\", \"edit\"], [\"tlcs\", \"jaccard\"]]}}')"
     "near_duplicates('stories', method => 'imatch')"
     "near_duplicates('new_words', method => 'exact_text')"
     "near_duplicates('new_words', method => 'title')"

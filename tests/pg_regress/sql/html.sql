@@ -27,7 +27,9 @@ SELECT o.options, (SELECT count(*) FROM pairs_of('pages', o.method, NULL, 'html'
     (SELECT count(*) FROM ((SELECT pairs_of('pages', o.method, NULL, 'html', o.options::jsonb) EXCEPT SELECT pairs_of('with_url', o.method, NULL, NULL, o.texts::jsonb))
         UNION ALL (SELECT pairs_of('with_url', o.method, NULL, NULL, o.texts::jsonb) EXCEPT SELECT pairs_of('pages', o.method, NULL, 'html', o.options::jsonb))) x) AS other
 FROM (VALUES ('simhash', '{"url": "address"}', '{"bits": 384}'),
-    ('combined', '{"url": "address", "techniques": ["minhash", {"method": "simhash", "threshold": 0.8}]}', '{"techniques": ["minhash", {"method": "simhash", "threshold": 0.8}]}')) o(method, options, texts);
+    ('combined', '{"url": "address", "techniques": ["minhash", {"method": "simhash", "threshold": 0.8}]}', '{"techniques": ["minhash", {"method": "simhash", "threshold": 0.8}]}'),
+    ('combined', '{"url": "address", "techniques": {"any": [["hamming", "edit"], ["exact_text", "imatch"], ["runs", "tlcs", "minhash"], ["spotsigs", "cosine"]]}}',
+        '{"techniques": {"any": [["hamming", "edit"], ["exact_text", "imatch"], ["runs", "tlcs", "minhash"], ["spotsigs", "cosine"]]}}')) o(method, options, texts);
 -- The other functions with a tokenizer.
 SELECT count(*), (SELECT count(*) FROM (SELECT * FROM nearest('pages', 2, text_column => 'page', tokenizer => 'html', options => '{"url": "address"}') EXCEPT SELECT * FROM nearest('with_url', 2, id_column => 'id')) x) AS other
 FROM nearest('pages', 2, text_column => 'page', tokenizer => 'html', options => '{"url": "address"}');

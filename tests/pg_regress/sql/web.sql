@@ -119,7 +119,88 @@ SELECT * FROM near_duplicates('hot', NULL, options => '{"lo": 2}', id_column => 
 SELECT * FROM near_duplicates('hot', NULL, options => '{"techniques": []}', id_column => 'id', method => 'combined');
 SELECT * FROM near_duplicates('hot', NULL, options => '{"techniques": ["words"]}', id_column => 'id', method => 'combined');
 SELECT * FROM near_duplicates('hot', NULL, options => '{"techniques": [{"method": "simhash", "rows": 1}]}', id_column => 'id', method => 'combined');
-SELECT * FROM near_duplicates('hot', NULL, options => '{"techniques": ["cosine"]}', id_column => 'id', method => 'combined');
+SELECT count(*) FROM near_duplicates('hot', NULL, options => '{"techniques": ["cosine"]}', id_column => 'id', method => 'combined');
 SELECT * FROM near_duplicates('hot', NULL, options => '{"techniques": ["minhash", "cosine"]}', id_column => 'id', method => 'combined');
 SELECT * FROM near_duplicates('hot', NULL, options => '{"same_site": "none"}', id_column => 'id', method => 'combined');
 SELECT * FROM near_duplicates('pages', id_column => 'id', text_column => 'body', method => 'combined', site_column => 'site');
+
+-- Any method is a technique: the pairs are the algebra of sets over what each method finds alone.
+CREATE TABLE mixed AS
+SELECT n AS id, (ARRAY['a.example', 'b.example', 'c.example', NULL])[n % 4 + 1] AS site,
+    CASE WHEN n % 11 = 0 THEN NULL ELSE format('The harbour of port %s stays closed until the end of week %s, the mayor said. Nobody was hurt in the %s accident. ', n / 6, n % 3, n % 6)
+        || repeat(format('Ships of line %s wait. ', n / 12), n % 5) END AS body
+FROM generate_series(1, 72) n;
+ALTER TABLE mixed ADD PRIMARY KEY (id);
+CREATE TEMP VIEW of_tlcs AS SELECT * FROM near_duplicates('mixed', method => 'tlcs', text_column => 'body');
+CREATE TEMP VIEW of_edit AS SELECT * FROM near_duplicates('mixed', 0.9, method => 'edit', text_column => 'body');
+CREATE TEMP VIEW of_runs AS SELECT * FROM near_duplicates('mixed', 0.6, method => 'runs', text_column => 'body', options => '{"min_run": 6}');
+CREATE TEMP VIEW of_imatch AS SELECT * FROM near_duplicates('mixed', method => 'imatch', text_column => 'body');
+CREATE TEMP VIEW of_chain AS SELECT e.* FROM of_edit e JOIN of_tlcs USING (left_id, right_id) JOIN of_runs USING (left_id, right_id);
+CREATE TEMP VIEW of_any AS SELECT * FROM of_imatch UNION ALL SELECT * FROM of_chain c WHERE NOT EXISTS (SELECT FROM of_imatch i WHERE (i.left_id, i.right_id) = (c.left_id, c.right_id));
+CREATE TEMP VIEW of_sites AS SELECT n.* FROM of_any n JOIN mixed a ON a.id = left_id JOIN mixed b ON b.id = right_id WHERE a.site = b.site
+    UNION ALL SELECT n.* FROM of_edit n JOIN mixed a ON a.id = left_id JOIN mixed b ON b.id = right_id WHERE (a.site = b.site) IS NOT TRUE;
+\set chain '[{"method": "runs", "min_run": 6, "threshold": 0.6}, "tlcs", {"method": "edit", "threshold": 0.9}]'
+\set any '{"any": ["imatch", [{"method": "runs", "min_run": 6, "threshold": 0.6}, "tlcs", {"method": "edit", "threshold": 0.9}]]}'
+CREATE TEMP VIEW chain_found AS SELECT * FROM near_duplicates('mixed', method => 'combined', text_column => 'body', options => jsonb_build_object('techniques', :'chain'::jsonb));
+CREATE TEMP VIEW any_found AS SELECT * FROM near_duplicates('mixed', method => 'combined', text_column => 'body', options => jsonb_build_object('techniques', :'any'::jsonb));
+SELECT count(*) FROM chain_found;
+SELECT count(*) FROM (TABLE chain_found EXCEPT TABLE of_chain UNION ALL (TABLE of_chain EXCEPT TABLE chain_found)) differ;
+SELECT count(*) FROM any_found;
+SELECT count(*) FROM (TABLE any_found EXCEPT TABLE of_any UNION ALL (TABLE of_any EXCEPT TABLE any_found)) differ;
+CREATE TEMP VIEW sites_found AS SELECT * FROM near_duplicates('mixed', method => 'combined', text_column => 'body', site_column => 'site',
+    options => jsonb_build_object('same_site', :'any'::jsonb, 'techniques', '{"method": "edit", "threshold": 0.9}'::jsonb));
+SELECT count(*) FROM sites_found;
+SELECT count(*) FROM (TABLE sites_found EXCEPT TABLE of_sites UNION ALL (TABLE of_sites EXCEPT TABLE sites_found)) differ;
+-- Between two tables, within groups, and by sets of documents.
+SELECT count(*) = 2 * (SELECT count(*) FROM any_found) AS both_ways
+FROM near_duplicates_between('mixed', 'mixed', method => 'combined', text_column => 'body', options => jsonb_build_object('techniques', :'any'::jsonb)) WHERE left_id <> right_id;
+SELECT count(*) = (SELECT count(*) FROM chain_found c JOIN mixed a ON a.id = left_id JOIN mixed b ON b.id = right_id WHERE a.site = b.site) AS of_groups
+FROM near_duplicates('mixed', method => 'combined', text_column => 'body', within => 'site', options => jsonb_build_object('techniques', :'chain'::jsonb));
+SELECT count(*) FROM (SELECT cluster_id, id FROM near_duplicate_clusters('mixed', method => 'combined', text_column => 'body', options => jsonb_build_object('techniques', :'chain'::jsonb))
+    EXCEPT SELECT cluster_id, id FROM clusters_of_pairs('SELECT left_id, right_id, similarity FROM pg_temp.chain_found')) differ;
+SELECT count(*) > 0 AS some FROM eliminate('mixed', method => 'combined', text_column => 'body', options => jsonb_build_object('techniques', :'chain'::jsonb));
+SELECT length(duplicates_report('mixed', method => 'combined', text_column => 'body', options => jsonb_build_object('techniques', :'chain'::jsonb))) > 1000 AS report;
+-- What is only looked at: measures without sketches, containment, an edit distance of any size, a method of stored terms.
+SELECT count(*) = (SELECT count(*) FROM near_duplicates('mixed', 0.8, text_column => 'body')) AS measure FROM near_duplicates('mixed', 0.8, method => 'combined', text_column => 'body', options => '{"techniques": "jaccard"}');
+SELECT count(*) = (SELECT count(*) FROM of_imatch JOIN near_duplicates('mixed', method => 'edit', options => '{"distance": 40}', text_column => 'body') e USING (left_id, right_id)) AS edits
+FROM near_duplicates('mixed', NULL, method => 'combined', text_column => 'body', options => '{"techniques": ["imatch", {"method": "edit", "distance": 40}, "containment"]}');
+-- Jobs compare what has changed, or all if a technique depends on all.
+SELECT neardup_watch('mixed', method => 'combined', text_column => 'body', options => '{"techniques": [{"method": "runs", "min_run": 6, "threshold": 0.6}, {"method": "edit", "threshold": 0.9}]}');
+CALL neardup_refresh('mixed');
+UPDATE mixed SET body = body || ' Ships wait.' WHERE id % 7 = 0;
+CALL neardup_refresh('mixed');
+SELECT count(*), (SELECT count(*) FROM (TABLE mixed_pairs EXCEPT SELECT e.* FROM of_edit e JOIN of_runs USING (left_id, right_id)) x) AS more FROM mixed_pairs;
+SELECT neardup_unwatch('mixed');
+-- In parts, if one method finds the candidates, or several by keys; else by the server of the call.
+SET client_min_messages = warning;
+CALL near_duplicates_into('mixed', NULL, 'mixed_into', '{"techniques": {"any": [[{"method": "simhash", "threshold": 0.8}, {"method": "edit", "distance": 9}], "exact_code"]}}', text_column => 'body', method => 'combined', parts => 3);
+SELECT count(*), count(*) FILTER (WHERE n.similarity IS DISTINCT FROM i.similarity) AS other FROM mixed_into i
+    FULL JOIN near_duplicates('mixed', text_column => 'body', method => 'combined', options => '{"techniques": {"any": [[{"method": "simhash", "threshold": 0.8}, {"method": "edit", "distance": 9}], "exact_code"]}}') n USING (left_id, right_id);
+DROP TABLE mixed_into;
+CALL near_duplicates_into('mixed', NULL, 'mixed_into', '{"same_site": "runs", "different_site": ["runs", {"method": "edit", "threshold": 0.95}]}', text_column => 'body', site_column => 'site', method => 'combined', parts => 3);
+SELECT count(*), count(*) FILTER (WHERE n.similarity IS DISTINCT FROM i.similarity) AS other FROM mixed_into i
+    FULL JOIN near_duplicates('mixed', text_column => 'body', site_column => 'site', method => 'combined', options => '{"same_site": "runs", "different_site": ["runs", {"method": "edit", "threshold": 0.95}]}') n USING (left_id, right_id);
+DROP TABLE mixed_into;
+RESET client_min_messages;
+CALL near_duplicates_into('mixed', NULL, 'mixed_into', '{"techniques": {"any": ["tlcs", "imatch"]}}', text_column => 'body', method => 'combined', parts => 3);
+SELECT count(*), count(*) FILTER (WHERE n.similarity IS DISTINCT FROM i.similarity) AS other FROM mixed_into i
+    FULL JOIN near_duplicates('mixed', text_column => 'body', method => 'combined', options => '{"techniques": {"any": ["tlcs", "imatch"]}}') n USING (left_id, right_id);
+DROP TABLE mixed_into;
+-- What is refused.
+SELECT * FROM near_duplicates('mixed', text_column => 'body', method => 'combined', options => '{"techniques": [{"method": "edit", "distanc": 3}]}');
+SELECT * FROM near_duplicates('mixed', text_column => 'body', method => 'combined', options => '{"techniques": [{"method": "edit", "max_pairs": 3}]}');
+SELECT * FROM near_duplicates('mixed', text_column => 'body', method => 'combined', options => '{"techniques": [{"method": "tlcs", "weight": "id"}]}');
+SELECT * FROM near_duplicates('mixed', text_column => 'body', method => 'combined', options => '{"techniques": [{"method": "edit", "threshold": 2}]}');
+SELECT * FROM near_duplicates('mixed', text_column => 'body', method => 'combined', options => '{"techniques": [{"method": "edit", "shingle": 2}]}');
+SELECT * FROM near_duplicates('mixed', text_column => 'body', method => 'combined', options => '{"techniques": [{"method": "runs", "min_run": 0}]}');
+SELECT * FROM near_duplicates('mixed', text_column => 'body', method => 'combined', options => '{"techniques": ["combined"]}');
+SELECT * FROM near_duplicates('mixed', 0.9, text_column => 'body', method => 'combined', options => '{"techniques": ["shingling", "exact_code", "imatch"]}');
+SELECT * FROM near_duplicates('mixed', text_column => 'body', method => 'combined', tokenizer => 'tsearch:simple', options => '{"techniques": ["edit"]}');
+SELECT * FROM near_duplicates('mixed', text_column => 'body', method => 'combined', site_column => 'site', options => '{"techniques": ["edit"]}');
+SELECT count(*) > 0 AS by_characters FROM near_duplicates('mixed', text_column => 'body', method => 'combined', tokenizer => 'chars', options => '{"techniques": [{"method": "simhash", "threshold": 0.8}, "edit"]}');
+SELECT count(*) > 0 AS sites_of_tlcs FROM near_duplicates('mixed', text_column => 'body', method => 'combined', site_column => 'site', options => '{"techniques": ["tlcs"]}');
+CREATE TABLE tokens AS SELECT id, regexp_split_to_array(body, ' ') AS body FROM mixed;
+SELECT * FROM near_duplicates('tokens', text_column => 'body', id_column => 'id', method => 'combined', options => '{"techniques": ["simhash", "edit"]}');
+SELECT count(*) > 0 AS of_tokens FROM near_duplicates('tokens', text_column => 'body', id_column => 'id', method => 'combined', options => '{"techniques": ["simhash", "hamming", "imatch"]}');
+DROP VIEW of_any, of_chain, of_sites, of_tlcs, of_edit, of_runs, of_imatch, chain_found, any_found, sites_found CASCADE;
+DROP TABLE mixed, tokens;

@@ -6,7 +6,10 @@
 //! decides where candidates come from and which similarity is reported, but never which pairs are
 //! similar.
 
+use std::cell::Cell;
+
 use super::technique::{Compare, Technique};
+use crate::error::Result;
 
 /// A definition of similar pairs. A technique is given by its index among the techniques of the
 /// combination.
@@ -60,19 +63,56 @@ impl Rule {
         b: &[u64],
         sets: Option<Compare<'_>>,
     ) -> Option<f64> {
+        self.decide(&|n| techniques[n].similarity(a, b, sets), &|at| a[at] == b[at])
+    }
+
+    /// Returns the similarity of two documents if they are similar. `says` is what a technique says
+    /// of them, and `is_same` whether they are of the same site, given its position.
+    fn decide(&self, says: &impl Fn(usize) -> Option<f64>, is_same: &impl Fn(usize) -> bool) -> Option<f64> {
         match self {
-            Self::Technique(n) => techniques[*n].similarity(a, b, sets),
+            Self::Technique(n) => says(*n),
             Self::All(rules) => {
                 let mut last = None;
                 for rule in rules {
-                    last = Some(rule.similarity(techniques, a, b, sets)?);
+                    last = Some(rule.decide(says, is_same)?);
                 }
                 last
             }
-            Self::Any(rules) => rules.iter().find_map(|rule| rule.similarity(techniques, a, b, sets)),
+            Self::Any(rules) => rules.iter().find_map(|rule| rule.decide(says, is_same)),
             Self::BySite { at, same, different } => {
-                let rule = if a[*at] == b[*at] { same } else { different };
-                rule.as_ref()?.similarity(techniques, a, b, sets)
+                let rule = if is_same(*at) { same } else { different };
+                rule.as_ref()?.decide(says, is_same)
+            }
+        }
+    }
+
+    /// Does the same as [`Rule::similarity`] for techniques that may fail, and that `says` asks.
+    pub fn try_decide(
+        &self,
+        says: &impl Fn(usize) -> Result<Option<f64>>,
+        is_same: &impl Fn(usize) -> bool,
+    ) -> Result<Option<f64>> {
+        let failed = Cell::new(None);
+        let says = |n: usize| {
+            says(n).unwrap_or_else(|error| {
+                failed.set(Some(error));
+                None
+            })
+        };
+        let similarity = self.decide(&says, is_same);
+        failed.into_inner().map_or(Ok(similarity), Err)
+    }
+
+    /// Returns the rule with other numbers of techniques.
+    pub fn renumbered(&self, number: &impl Fn(usize) -> usize) -> Self {
+        let each = |rules: &[Self]| rules.iter().map(|rule| rule.renumbered(number)).collect();
+        let of = |rule: &Option<Box<Self>>| rule.as_ref().map(|rule| Box::new(rule.renumbered(number)));
+        match self {
+            Self::Technique(n) => Self::Technique(number(*n)),
+            Self::All(rules) => Self::All(each(rules)),
+            Self::Any(rules) => Self::Any(each(rules)),
+            Self::BySite { at, same, different } => {
+                Self::BySite { at: *at, same: of(same), different: of(different) }
             }
         }
     }

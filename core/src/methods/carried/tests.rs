@@ -18,6 +18,7 @@ use crate::joins::sketches::rule::Rule;
 use crate::methods::Method;
 use crate::methods::carrier::{Carrier, LeftOut, Meeting, carried, content};
 use crate::methods::codes::ByCodes;
+use crate::methods::combined::Combined;
 use crate::methods::corpus::Corpus;
 use crate::methods::edit::Edit;
 use crate::methods::imatch::Imatch;
@@ -325,5 +326,49 @@ fn subsequences() {
             let method = Tlcs { signatures, rules, parameters, thresholds, weight: None };
             check("tlcs", &method, 50);
         }
+    }
+}
+
+#[test]
+fn combinations() {
+    let simhash = |threshold| {
+        let simhash = TechniqueSpec::Simhash { feature: words(1), bits: 64, frequency: true, threshold };
+        Box::new(Sketches::by_technique(simhash)) as Box<dyn Method>
+    };
+    let minhash = TechniqueSpec::Minhash {
+        feature: words(1),
+        plan: Banding::for_recall(0.6, 0.95).unwrap(),
+        seed: 3,
+        threshold: 0.6,
+        verify: true,
+    };
+    let minhash = || Box::new(Sketches::by_technique(minhash)) as Box<dyn Method>;
+    let edit = |threshold| Box::new(Edit::new(threshold).unwrap()) as Box<dyn Method>;
+    let tlcs = || {
+        let thresholds = TlcsThresholds { resemblance: 0.28, containment: Some(0.7) };
+        let (signatures, rules) = (SentenceParameters::default(), StopRules::default());
+        let parameters = TlcsParameters::default();
+        Box::new(Tlcs { signatures, rules, parameters, thresholds, weight: None }) as Box<dyn Method>
+    };
+    let t = Rule::Technique;
+    for (methods, rule) in [
+        (vec![simhash(0.8), edit(0.5)], Rule::All(vec![t(0), t(1)])),
+        (vec![edit(0.6), minhash()], Rule::All(vec![t(1), t(0)])),
+        (vec![edit(0.6), minhash()], Rule::All(vec![t(0), t(1)])),
+        (vec![simhash(0.8), minhash(), edit(0.5)], Rule::Any(vec![Rule::All(vec![t(0), t(2)]), t(1)])),
+        (vec![simhash(0.8), tlcs()], Rule::All(vec![t(0), t(1)])),
+        (vec![edit(0.7)], t(0)),
+    ] {
+        check("combined", &Combined { methods, rule }, 20);
+    }
+    let whole = [
+        (vec![simhash(0.8), tlcs()], Rule::Any(vec![t(0), t(1)])),
+        (
+            vec![edit(0.6), Box::new(Sets::of_words(Measure::Jaccard, 0.5).unwrap())],
+            Rule::Any(vec![t(0), t(1)]),
+        ),
+    ];
+    for (methods, rule) in whole {
+        assert!(Combined { methods, rule }.carrier().is_none());
     }
 }
