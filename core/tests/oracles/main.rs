@@ -25,4 +25,5 @@ mod stored;
 mod techniques;
 mod thresholds;
 mod tlcs;
+mod tlcs_frames;
 mod within;

@@ -58,6 +58,8 @@ pub fn for_each(input: &Input, each: &mut dyn FnMut(Contender)) {
             parameters,
             thresholds,
             weight: None,
+            words: None,
+            whole_sets: false,
         };
         let texts = &input.corpus.texts;
         let began = processor::seconds();
