@@ -91,7 +91,6 @@ fn tlcs(call: FunctionCall) -> Result<Option<Found>> {
         least_part: call.whole(6, "min_part")?,
         blocks: call.whole(7, "blocks")?,
         trustable: true,
-        ..Parameters::default()
     };
     let example = "For example: SELECT * FROM tlcs(a, b, slope => 0.1, window => 16, centre => '{0.4,0.6}');";
     parameters.check().map_err(|error| SqlError::from(error).hint(example))?;

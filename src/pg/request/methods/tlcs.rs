@@ -153,7 +153,6 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
         centre: options.centre.map_or(Ok(parameters.centre), |shares| centre(&shares.0))?,
         least_part: number(options.min_part, parameters.least_part),
         blocks: number(options.blocks, parameters.blocks),
-        ..parameters
     };
     // If the caller gives only one of the two thresholds, only this threshold applies.
     let containment = match options.containment {
