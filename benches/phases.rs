@@ -109,6 +109,8 @@ fn subsequences(name: &str, resemblance: f64) -> Tlcs {
         parameters: Parameters { trustable, ..Parameters::default() },
         thresholds: Thresholds { resemblance, containment: Some(0.7) },
         weight: None,
+        words: None,
+        whole_sets: false,
     }
 }
 

@@ -326,6 +326,8 @@ fn tasks() -> Vec<(&'static str, Task)> {
         parameters: Parameters { trustable, ..Parameters::default() },
         thresholds: Thresholds { resemblance: 0.28, containment: Some(0.7) },
         weight: None,
+        words: None,
+        whole_sets: false,
     };
     let codes = |threshold| ByCodes { spec: CodeSpec::default(), threshold };
     let predicate = Predicate::new(Measure::Jaccard, THRESHOLD).expect("a good threshold");

@@ -66,6 +66,7 @@ methods_in_parts() {
     expect 'edit by both' same "$(same docs id 0.6 edit "options => '{\"distance\": 4}'")"
     expect 'tlcs' same "$(same docs id NULL tlcs)"
     expect 'tlcs by names' same "$(same named name 0.5 tlcs)"
+    expect 'tlcs by words' same "$(same docs id NULL tlcs "options => '{\"measure\": \"cosine\"}'")"
     expect 'lcs' same "$(same docs id NULL lcs)"
     expect 'runs' same "$(same docs id 0.4 runs "options => '{\"min_run\": 5}'")"
     expect 'runs of the larger text' same "$(same named name 0.4 runs "options => '{\"min_run\": 3, \"direction\": \"larger\"}'")"

@@ -186,6 +186,8 @@ pub struct Distance {
 ///     parameters: Default::default(),
 ///     thresholds: TlcsThresholds { resemblance: 0.5, containment: None },
 ///     weight: None,
+///     words: None,
+///     whole_sets: false,
 /// };
 /// let texts = TwoTexts::new(["The crane left on Monday.", "The crane left on Monday."])?;
 /// let evidence = method.explain(&texts, &Stop::default())?.evidence;

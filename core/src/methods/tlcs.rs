@@ -14,9 +14,10 @@ use super::method::{Grouping, Method};
 use super::pair::TwoTexts;
 use super::reading::{Reading, places};
 use super::short_texts::LongParts;
-use crate::clusters::perhaps_similar::of_sentences::SentenceSets;
+use crate::clusters::perhaps_similar::of_sentences::{SentenceSets, compare_whole_sets};
 use crate::error::Result;
 use crate::executor::Stop;
+use crate::features::FeatureSpec;
 use crate::features::texts::{Distinct, distinct_in};
 use crate::features::tokens::Document;
 use crate::hash::mix;
@@ -26,11 +27,13 @@ use crate::joins::sentences::lister::StopRules;
 use crate::joins::sentences::sentence_pairs;
 use crate::joins::sentences::signature_lists::SignatureLists;
 use crate::joins::sentences::signing::{Signing, whole_text};
+use crate::joins::sentences::text_measure::{TextComparer, TextMeasure};
 use crate::memory;
 use crate::sketches::sentence::{self, SentenceSigner};
 use crate::storage::log::Log;
 use crate::text::characters::{is_space, runs};
 use crate::verify::lcs::containment;
+use crate::verify::predicate::Predicate;
 use crate::verify::tlcs::{Comparer, Found, Parameters, SharedPart, Thresholds};
 
 /// Compares pages by their longest common subsequence, or by the trustable part of it (Huang, Wang,
@@ -51,6 +54,8 @@ use crate::verify::tlcs::{Comparer, Found, Parameters, SharedPart, Thresholds};
 ///     parameters: TlcsParameters::default(),
 ///     thresholds: TlcsThresholds { resemblance: 0.28, containment: Some(0.7) },
 ///     weight: None,
+///     words: None,
+///     whole_sets: false,
 /// };
 /// let story = "The bridge over the Ill was closed on Monday after the flood. ".repeat(9);
 /// let pages = [format!("Home | News {story}"), format!("{story} Imprint, contact")];
@@ -70,9 +75,48 @@ pub struct Tlcs {
     pub thresholds: Thresholds,
     /// The column of document weights, for building sets.
     pub weight: Option<String>,
+    /// If set, candidates are compared by the sets of their words instead, as *Cosine* is in
+    /// section 4 of the paper. The parameters and the thresholds do not count then.
+    pub words: Option<Predicate>,
+    /// Whether all pairs of each perhaps-similar set are candidates, and not only documents that
+    /// share a signature.
+    pub whole_sets: bool,
 }
 
 impl Tlcs {
+    /// Returns how candidates are compared.
+    fn measure(&self) -> TextMeasure {
+        let of_characters = TextMeasure::Subsequence(self.parameters, self.thresholds);
+        self.words.map_or(of_characters, TextMeasure::Words)
+    }
+
+    /// Explains the result for two texts whose words are compared, or whose common subsequence is.
+    fn explain_measure(&self, pair: &TwoTexts<'_>, stop: &Stop) -> Result<(Explanation, Option<Common>)> {
+        if let Some(predicate) = self.words {
+            let counts @ [shared, left, right] = pair.shared(FeatureSpec::WORDS, stop)?;
+            let passes = predicate.passes(shared, left, right);
+            let similarity = predicate.similarity(shared, left, right);
+            return Ok((Explanation::new(similarity, passes).with_shared(counts), None));
+        }
+        let [a, b] = pair.texts;
+        let Some(found) = Comparer::new(self.parameters)?.compare(a, b, None, stop)? else {
+            return Ok((Explanation::new(0.0, false), None));
+        };
+        let Found { shared, left, right, .. } = found;
+        // Spans are as in SQL: half-open ranges that count from 1.
+        let span = |range: &Range<usize>| [range.start + 1, range.end + 1];
+        let region = |part: &SharedPart| Region {
+            left_span: span(&part.left),
+            right_span: span(&part.right),
+            length: part.length,
+        };
+        let regions = self.parameters.trustable.then(|| found.parts.iter().map(region).collect());
+        let containment = containment(shared, left.min(right));
+        let common = Common { containment, shared, left, right, regions };
+        let passes = self.thresholds.pass(shared, left, right);
+        Ok((Explanation::new(found.resemblance(), passes), Some(common)))
+    }
+
     /// Reads the documents, and lists the documents that have each signature.
     /// Also returns the file of the texts, if they do not fit in memory.
     fn lists(&self, reading: &mut Reading<'_>) -> Result<(Distinct, Log<u8>, SignatureLists)> {
@@ -82,9 +126,9 @@ impl Tlcs {
         let budget = reading.left_after(distinct.texts.bytes());
         let (files, executor) = (reading.files, reading.executor);
         let (sites, progress) = reading.sites_and_progress();
-        let (rules, compared) = ((self.rules, sites), (self.parameters, self.thresholds));
+        let (rules, measure) = ((self.rules, sites), self.measure());
         let mut signing =
-            Signing::new((&distinct, &mut file), self.signatures, rules, compared, files, budget)?;
+            Signing::new((&distinct, &mut file), self.signatures, rules, measure, files, budget)?;
         while signing.step(executor)? {
             progress.report(&|| format!("making signatures, {:.0} %", 100.0 * signing.progress()));
         }
@@ -123,43 +167,42 @@ impl Method for Tlcs {
         let of_left: HashSet<u128> = signatures.signatures(a, stop)?.iter().copied().collect();
         let of_right: HashSet<u128> = signatures.signatures(b, stop)?.iter().copied().collect();
         let shared_signatures = of_left.intersection(&of_right).count();
-        let candidates = shared_signatures > 0 || runs(a).eq(runs(b));
-        let (explained, found) = match Comparer::new(self.parameters)?.compare(a, b, None, stop)? {
-            None => (Explanation::new(0.0, false), None),
-            Some(found) => {
-                let Found { shared, left, right, .. } = found;
-                let passes = candidates && self.thresholds.pass(shared, left, right);
-                // Spans are as in SQL: half-open ranges that count from 1.
-                let span = |range: &Range<usize>| [range.start + 1, range.end + 1];
-                let region = |part: &SharedPart| Region {
-                    left_span: span(&part.left),
-                    right_span: span(&part.right),
-                    length: part.length,
-                };
-                let regions = self.parameters.trustable.then(|| found.parts.iter().map(region).collect());
-                let containment = containment(shared, left.min(right));
-                let common = Common { containment, shared, left, right, regions };
-                (Explanation::new(found.resemblance(), passes), Some(common))
+        let (mut explained, found) = self.explain_measure(pair, stop)?;
+        if shared_signatures == 0 && !runs(a).eq(runs(b)) && explained.evidence.pair == Some(true) {
+            match self.whole_sets {
+                true => explained = explained.depending("whether the two are in one perhaps-similar set"),
+                false => explained.evidence.pair = Some(false),
             }
-        };
+        }
+        if self.words.is_some() {
+            return Ok(explained);
+        }
         let signatures = [of_left.len(), of_right.len()];
         Ok(explained.with(Details::Tlcs(Subsequence { found, shared_signatures, signatures })))
     }
 
     fn carrier(&self) -> Option<&dyn Carrier> {
-        Some(self)
+        // The sets are those of all documents together.
+        (!self.whole_sets).then_some(self as &dyn Carrier)
     }
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
-        let (distinct, file, lists) = self.lists(reading)?;
+        let (distinct, file, mut lists) = self.lists(reading)?;
+        if self.whole_sets {
+            let mut order = reading.order()?;
+            memory::append(&mut order, reading.right_order()?.unwrap_or_default(), DOING)?;
+            compare_whole_sets(&distinct, &mut lists, &places(&order)?, reading.executor)?;
+            reading.held(distinct.texts.bytes() + lists.bytes());
+        }
         let file = (file, Self::open_bytes(reading, &distinct, &lists));
         let ranks =
             if reading.right_from().is_some() { Vec::new() } else { ranks(&distinct, &reading.order()?)? };
-        sentence_pairs(distinct, lists, ranks, (self.parameters, self.thresholds), file)
+        sentence_pairs(distinct, lists, ranks, self.measure(), file)
     }
 
     fn grouping(&self) -> Option<&dyn Grouping> {
-        Some(self)
+        // Otherwise the pairs of the sets make the clusters.
+        (!self.whole_sets).then_some(self as &dyn Grouping)
     }
 }
 
@@ -175,8 +218,7 @@ impl Grouping for Tlcs {
         let order = reading.order()?;
         let weights = reading.weights(&order)?;
         let (vertices, weights) = (places(&order)?, weights.as_deref());
-        let compared = (self.parameters, self.thresholds);
-        SentenceSets::new(distinct, lists, vertices, weights, compared, file, reading.executor)
+        SentenceSets::new(distinct, lists, vertices, weights, self.measure(), file, reading.executor)
     }
 }
 
@@ -221,12 +263,11 @@ impl Carrier for Tlcs {
         if a == b {
             return Ok(Some(1.0));
         }
-        let found = Comparer::new(self.parameters)?.compare(a, b, Some(&self.thresholds), stop)?;
-        Ok(found.map(|found| found.resemblance()))
+        TextComparer::new(self.measure())?.compare(a, b, stop)
     }
 
     fn is_ordered(&self) -> bool {
-        true
+        self.words.is_none()
     }
 
     fn differs(&self) -> Option<&'static str> {

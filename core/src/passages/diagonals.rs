@@ -4,6 +4,9 @@
 //! A diagonal starts at a pair of sentences if the two previous sentences are not a pair, and
 //! continues as long as the next two sentences are a pair. Each pair is on one diagonal only. Pairs
 //! come in the order of their documents and diagonals, so each pair is read only once.
+//!
+//! Within one document, where the left sentences of a diagonal reach its first right sentence, the
+//! next pair begins another diagonal: no sentence is on both sides of one.
 
 use super::pairs::Bridges;
 use super::starts::Starts;
@@ -81,10 +84,10 @@ impl Diagonals {
         while let Some(edge) = self.peek(executor)?
             && self.documents(edge.left, edge.right) == documents
         {
-            let diagonal = self.diagonal(edge, documents, executor)?;
-            if diagonal.length >= least {
-                memory::push(found, diagonal, DOING)?;
-            }
+            self.follow(edge, documents, executor, |diagonal| match diagonal.length >= least {
+                true => memory::push(found, diagonal, DOING),
+                false => Ok(()),
+            })?;
         }
         found[from..].sort_unstable_by_key(|diagonal| (diagonal.left, diagonal.right));
         Ok(Some(documents.into()))
@@ -94,19 +97,27 @@ impl Diagonals {
         [left, right].map(|sentence| self.starts.document(sentence))
     }
 
-    /// Returns the diagonal that contains the pair `edge`. This pair must be the first one on the
-    /// diagonal that is not known from [`Bridges`] alone.
-    fn diagonal(&mut self, edge: Edge, documents: [u32; 2], executor: &dyn Executor) -> Result<Diagonal> {
+    /// Calls `each` with the diagonal that contains the pair `edge`, or with its parts if it is
+    /// within one document. The pair must be the first one on the diagonal that is not known from
+    /// [`Bridges`] alone.
+    fn follow(
+        &mut self,
+        edge: Edge,
+        documents: [u32; 2],
+        executor: &dyn Executor,
+        mut each: impl FnMut(Diagonal) -> Result<()>,
+    ) -> Result<()> {
+        let longest = if documents[0] == documents[1] { edge.right - edge.left } else { u32::MAX };
         let mut back = 0;
         while back < edge.left
             && self.bridge(edge.left - back - 1, edge.right - back - 1, documents).is_some()
         {
             back += 1;
         }
-        let (left, right) = (edge.left - back, edge.right - back);
-        let mut diagonal = Diagonal { left, right, length: 0, sum: 0.0 };
+        let start = |left, right| Diagonal { left, right, length: 0, sum: 0.0 };
+        let mut diagonal = start(edge.left - back, edge.right - back);
         loop {
-            let (a, b) = (left + diagonal.length, right + diagonal.length);
+            let (a, b) = (diagonal.left + diagonal.length, diagonal.right + diagonal.length);
             // The next numbers after the last sentences of two documents are sentences of other
             // documents.
             let head = self
@@ -119,7 +130,10 @@ impl Diagonals {
                 }
                 None => self.bridge(a, b, documents),
             };
-            let Some(similarity) = similarity else { return Ok(diagonal) };
+            let Some(similarity) = similarity else { return each(diagonal) };
+            if diagonal.length == longest {
+                each(std::mem::replace(&mut diagonal, start(a, b)))?;
+            }
             diagonal.length += 1;
             diagonal.sum += similarity;
         }

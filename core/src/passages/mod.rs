@@ -70,6 +70,9 @@ pub struct Parameters {
     /// The least width of a passage in both texts, in columns without white space; 0 allows any
     /// width.
     pub min_width: u32,
+    /// Whether passages that occur twice in one document are found, too. Their places do not
+    /// overlap. Documents of two tables are always two.
+    pub within_documents: bool,
 }
 
 impl Default for Parameters {
@@ -81,6 +84,7 @@ impl Default for Parameters {
             extend: Some(Self::GAP),
             most_similar: 1000,
             min_width: Self::MIN_WIDTH,
+            within_documents: false,
         }
     }
 }
@@ -137,7 +141,8 @@ impl Parameters {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Passage {
-    /// The rows of the documents; in a self-join the left one comes first in the order of the ids.
+    /// The rows of the documents; in a self-join the left one comes first in the order of the ids,
+    /// or both are the same if the passage occurs twice in one document.
     pub left_row: u32,
     /// See `left_row`.
     pub right_row: u32,

@@ -1,6 +1,6 @@
-//! Finds the pairs of similar sentences in different documents: sentences with equal signatures
-//! become one record, an exact join finds the pairs of records, and each pair of records is
-//! expanded to the pairs of sentences that it represents.
+//! Finds the pairs of similar sentences in different documents, or in all: sentences with equal
+//! signatures become one record, an exact join finds the pairs of records, and each pair of records
+//! is expanded to the pairs of sentences that it represents.
 //!
 //! A sentence to which very many sentences are similar, such as a copyright notice, would give far
 //! too many pairs. So if more sentences than a limit are similar to a sentence, this sentence gives
@@ -81,7 +81,8 @@ pub fn sentence_pairs<'f>(
 
     let (capped_classes, occurrences) = joined.stopped_classes();
     let mut pairs = Edges::new(files, budget / 4);
-    let mut expansion = Expansion { starts, pairs: &mut pairs, executor };
+    let within = parameters.within_documents;
+    let mut expansion = Expansion { starts, within, pairs: &mut pairs, executor };
     joined.expand(&mut expansion, progress)?;
     let JoinedParts { degrees, stopped, counts, most, .. } = joined;
     let equal_only = stopped.too_many || hot.is_some() && hot_records.is_none();
@@ -236,19 +237,23 @@ impl Stopped {
 /// Expands pairs of classes to pairs of sentences.
 struct Expansion<'a, 'f> {
     starts: &'a Starts,
+    /// Whether two sentences of one document are a pair, too.
+    within: bool,
     pairs: &'a mut Edges<'f>,
     executor: &'a dyn Executor,
 }
 
 impl Expansion<'_, '_> {
-    /// Adds the pairs of `sentence` with those of `others` that are in other documents.
+    /// Adds the pairs of `sentence` with those of `others` that are in other documents, or all
+    /// pairs.
     fn add(&mut self, sentence: u32, others: &[u32], similarity: f64) -> Result<()> {
         const BREATHE_FOR: usize = 256;
         if others.len() > BREATHE_FOR || sentence.is_multiple_of(64) {
             self.executor.check_interrupts()?;
         }
         let document = self.starts.document(sentence);
-        for &other in others.iter().filter(|&&other| self.starts.document(other) != document) {
+        let is_wanted = |other: u32| self.within || self.starts.document(other) != document;
+        for &other in others.iter().filter(|&&other| is_wanted(other)) {
             self.pairs.push(Edge::new(sentence, other, similarity))?;
         }
         Ok(())

@@ -36,7 +36,7 @@ pub struct SearchAccount {
     pub distinct_signatures: u64,
     /// The number of distinct sets of signatures.
     pub distinct_sets: u64,
-    /// The number of pairs of similar sentences in different documents.
+    /// The number of pairs of similar sentences that count.
     pub pairs: u64,
     /// The counts of the filters of the join.
     pub counts: Counts,
@@ -188,7 +188,7 @@ impl DocumentPair {
         }
         if let Some(gap) = extend {
             for n in 0..places.len() {
-                extend_one(&mut places, n, &entries, gap, stop)?;
+                extend_one(&mut places, n, &entries, self.rows[0] == self.rows[1], gap, stop)?;
             }
         }
         self.passages.clear();
@@ -228,11 +228,12 @@ fn is_wide(text: &str, least: usize) -> bool {
 
 /// Extends passage `n` at both ends. It grows at most to the end of the nearest passage that is
 /// before it in both texts, and to the beginning of the nearest passage that is after it in both
-/// texts.
+/// texts. If both texts are one document, its two places do not grow into each other.
 fn extend_one(
     places: &mut [PassagePlaces],
     n: usize,
     entries: &[OpenText<'_>; 2],
+    is_one_document: bool,
     gap: u32,
     stop: &Stop,
 ) -> Result<()> {
@@ -246,17 +247,21 @@ fn extend_one(
     let before = places[..n].iter().rev().take(NEIGHBOURS).find(|[other_left, other_right]| {
         other_left.bytes.end <= left.bytes.start && other_right.bytes.end <= right.bytes.start
     });
-    let mut pieces = [["", ""]; 2];
-    for side in [0, 1] {
-        let text = entries[side].text;
-        let own = &places[n][side].bytes;
-        let from = before.map_or(0, |before| before[side].bytes.end);
-        let to = behind.map_or(text.len(), |behind| behind[side].bytes.start);
-        pieces[0][side] = &text[from..own.start];
-        pieces[1][side] = &text[own.end..to];
+    let texts = entries.each_ref().map(|entry| entry.text);
+    let mut from = before.map_or([0; 2], |before| before.each_ref().map(|place| place.bytes.end));
+    let mut to = texts.map(str::len);
+    if let Some(behind) = behind {
+        to = behind.each_ref().map(|place| place.bytes.start);
     }
-    let backwards = backwards(pieces[0][0], pieces[0][1], gap, stop)?;
-    let forwards = forwards(pieces[1][0], pieces[1][1], gap, stop)?;
+    if is_one_document {
+        from[1] = from[1].max(left.bytes.end);
+    }
+    let backwards =
+        backwards(&texts[0][from[0]..left.bytes.start], &texts[1][from[1]..right.bytes.start], gap, stop)?;
+    if is_one_document {
+        to[0] = to[0].min(right.bytes.start - backwards[1].bytes);
+    }
+    let forwards = forwards(&texts[0][left.bytes.end..to[0]], &texts[1][right.bytes.end..to[1]], gap, stop)?;
     for (place, (back, forth)) in places[n].iter_mut().zip(backwards.into_iter().zip(forwards)) {
         place.bytes = place.bytes.start - back.bytes..place.bytes.end + forth.bytes;
         place.chars = place.chars.start - back.chars..place.chars.end + forth.chars;

@@ -40,19 +40,7 @@ pub fn methods() -> Vec<(&'static str, Box<dyn Method>)> {
             }),
         ),
         ("edit", Box::new(Edit::new(0.7).unwrap())),
-        (
-            "tlcs",
-            Box::new(Tlcs {
-                signatures: sentence::SignatureParameters {
-                    smallest: 1,
-                    ..sentence::SignatureParameters::default()
-                },
-                rules: StopRules::default(),
-                parameters: Parameters::default(),
-                thresholds: Thresholds { resemblance: 0.28, containment: Some(0.7) },
-                weight: None,
-            }),
-        ),
+        ("tlcs", Box::new(tlcs())),
         (
             "simhash",
             Box::new(Sketches::by_technique(TechniqueSpec::Simhash {
@@ -99,6 +87,18 @@ fn combined(words: FeatureSpec) -> Combined {
     Combined { methods, rule: Rule::Any(vec![chain, Rule::Technique(2)]) }
 }
 
+fn tlcs() -> Tlcs {
+    Tlcs {
+        signatures: sentence::SignatureParameters { smallest: 1, ..sentence::SignatureParameters::default() },
+        rules: StopRules::default(),
+        parameters: Parameters::default(),
+        thresholds: Thresholds { resemblance: 0.28, containment: Some(0.7) },
+        weight: None,
+        words: None,
+        whole_sets: false,
+    }
+}
+
 /// Those, and what of the others compares in a way of its own.
 pub fn all_methods() -> Vec<(&'static str, Box<dyn Method>)> {
     let words = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
@@ -122,6 +122,8 @@ pub fn all_methods() -> Vec<(&'static str, Box<dyn Method>)> {
     all.push(("dice", Box::new(Sets::of_words(Measure::Dice, 1.0).unwrap())));
     all.push(("overlap", Box::new(Sets::of_words(Measure::Overlap, 0.9).unwrap())));
     all.push(("containment", Box::new(Sets::of_words(Measure::Containment, 0.9).unwrap())));
+    let cosine = Some(Predicate::new(Measure::Cosine, 0.6).unwrap());
+    all.push(("tlcs, words of whole sets", Box::new(Tlcs { words: cosine, whole_sets: true, ..tlcs() })));
     all.push(("shingling", of(shingling)));
     all.push(("minhash, estimated", of(estimated)));
     all.push(("exact_text", of(TechniqueSpec::ExactText { clean: true, html: false })));

@@ -26,4 +26,5 @@ mod stored;
 mod techniques;
 mod thresholds;
 mod tlcs;
+mod tlcs_frames;
 mod within;

@@ -12,11 +12,14 @@ use neardup_core::methods::reading::Reading;
 use neardup_core::methods::{Grouping, Method, tlcs::Tlcs};
 use neardup_core::sketches::sentence::{self, SentenceSigner};
 use neardup_core::storage::files::{MemoryFiles, NoFiles, Resources, TempFiles};
+use neardup_core::text::words::words;
+use neardup_core::verify::measure::Measure;
+use neardup_core::verify::predicate::Predicate;
 use neardup_core::verify::tlcs::{Comparer, Parameters, Thresholds};
 use proptest::prelude::*;
 
+use crate::common::cases;
 use crate::common::run::{ENOUGH, Found, Interrupted, find};
-use crate::common::{cases, pages};
 
 /// Sentence `n` of a small world.
 fn sentence(n: u64) -> String {
@@ -29,7 +32,8 @@ fn sentence(n: u64) -> String {
     format!("The {}. ", words.join(" "))
 }
 
-fn text(sentences: &[u64]) -> String {
+/// A text of sentences by their numbers.
+pub fn text(sentences: &[u64]) -> String {
     sentences.iter().map(|&n| if n == 0 { "\n\n".to_owned() } else { sentence(n) }).collect()
 }
 
@@ -85,13 +89,7 @@ fn all_pairs(case: &Tlcs, texts: &[String], right_from: Option<usize>, sites: Op
             if x.is_empty() || y.is_empty() || (of[a].is_disjoint(&of[b]) && x != y) {
                 continue;
             }
-            let similarity = |x: &str, y: &str| {
-                let mut comparer = Comparer::new(case.parameters).unwrap();
-                let found = comparer.compare(x, y, None, &stop).unwrap().unwrap();
-                let passes = case.thresholds.pass(found.shared, found.left, found.right);
-                passes.then(|| found.resemblance().to_bits())
-            };
-            if let Some(similarity) = similarity(&texts[a], &texts[b]) {
+            if let Some(similarity) = similarity(case, &texts[a], &texts[b]) {
                 found.push((a as u32, b as u32, similarity));
             }
         }
@@ -100,25 +98,55 @@ fn all_pairs(case: &Tlcs, texts: &[String], right_from: Option<usize>, sites: Op
     found
 }
 
+/// The similarity of two texts if they are a pair.
+fn similarity(case: &Tlcs, x: &str, y: &str) -> Option<u64> {
+    if let Some(predicate) = case.words {
+        let counted = |text: &str| {
+            let mut counts: HashMap<String, u32> = HashMap::new();
+            words(text).into_iter().for_each(|word| *counts.entry(word).or_default() += 1);
+            counts
+        };
+        let (x, y) = (counted(x), counted(y));
+        let shared = x.iter().map(|(word, count)| count.min(y.get(word).unwrap_or(&0))).sum();
+        let [left, right] = [&x, &y].map(|counts| counts.values().sum());
+        let passes = predicate.passes(shared, left, right);
+        return passes.then(|| predicate.similarity(shared, left, right).to_bits());
+    }
+    let mut comparer = Comparer::new(case.parameters).unwrap();
+    let found = comparer.compare(x, y, None, &Stop::default()).unwrap().unwrap();
+    let passes = case.thresholds.pass(found.shared, found.left, found.right);
+    passes.then(|| found.resemblance().to_bits())
+}
+
 fn cases() -> impl Strategy<Value = Tlcs> {
     let thresholds = (1..=10u32, prop::option::of(1..=10u32));
     let signatures = (1..8u32, 1..=16u32, prop_oneof![Just(1u32), Just(3u32)]);
     let rules = (2..30u64, 1..6u64);
-    (signatures, rules, thresholds, any::<bool>(), prop_oneof![Just(0u32), Just(8), Just(16)]).prop_map(
-        |((parts, kinds, smallest), (most_documents, most_of_a_site), (t, c), trustable, window)| Tlcs {
-            signatures: sentence::SignatureParameters {
-                parts,
-                kinds,
-                smallest,
-                ..sentence::SignatureParameters::default()
-            },
-            rules: StopRules { most_documents, most_of_a_site, tried_beyond: None },
-            parameters: Parameters { trustable, window, ..Parameters::default() },
-            thresholds: Thresholds {
-                resemblance: f64::from(t) / 10.0,
-                containment: c.map(|c| f64::from(c) / 10.0),
-            },
-            weight: None,
+    let measures =
+        prop::sample::select(vec![Measure::Jaccard, Measure::Cosine, Measure::Dice, Measure::Overlap]);
+    let words = prop::option::weighted(0.3, (measures, 1..=10u32)).prop_map(|words| {
+        words.map(|(measure, tenths)| Predicate::new(measure, f64::from(tenths) / 10.0).unwrap())
+    });
+    let compared = (any::<bool>(), prop_oneof![Just(0u32), Just(8), Just(16)], words);
+    (signatures, rules, thresholds, compared).prop_map(
+        |((parts, kinds, smallest), (most_documents, most_of_a_site), (t, c), (trustable, window, words))| {
+            Tlcs {
+                signatures: sentence::SignatureParameters {
+                    parts,
+                    kinds,
+                    smallest,
+                    ..sentence::SignatureParameters::default()
+                },
+                rules: StopRules { most_documents, most_of_a_site, tried_beyond: None },
+                parameters: Parameters { trustable, window, ..Parameters::default() },
+                thresholds: Thresholds {
+                    resemblance: f64::from(t) / 10.0,
+                    containment: c.map(|c| f64::from(c) / 10.0),
+                },
+                weight: None,
+                words,
+                whole_sets: false,
+            }
         },
     )
 }
@@ -177,6 +205,32 @@ type Membership = (u32, u32, Option<u64>);
 
 /// The sets of rows by the steps of docs/design/algorithms.md section 5, literally.
 fn stepwise_sets(case: &Tlcs, texts: &[String], weights: Option<&[i64]>) -> Vec<Membership> {
+    let pairs: HashMap<(u32, u32), u64> = all_pairs(case, texts, None, None)
+        .into_iter()
+        .map(|(a, b, similarity)| ((a, b), similarity))
+        .collect();
+    let mut found = Vec::new();
+    for (representative, set) in steps(case, texts, None, weights) {
+        let representative = representative as u32;
+        for row in set.into_iter().map(|row| row as u32) {
+            let similarity = match row == representative {
+                true => Some(1f64.to_bits()),
+                false => pairs.get(&(row.min(representative), row.max(representative))).copied(),
+            };
+            found.push((representative, row, similarity));
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+/// The representative and the rows of each set. With two tables a list has rows of both.
+fn steps(
+    case: &Tlcs,
+    texts: &[String],
+    right_from: Option<usize>,
+    weights: Option<&[i64]>,
+) -> Vec<(usize, BTreeSet<usize>)> {
     let of = kept_signatures(case, texts);
     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     // Texts that are equal up to white space are a list, too.
@@ -191,7 +245,11 @@ fn stepwise_sets(case: &Tlcs, texts: &[String], weights: Option<&[i64]>) -> Vec<
         }
     }
     let weight = |row: usize| weights.map_or(of[row].len() as i64, |weights| weights[row]);
-    let lists = lists.into_values().filter(|list| list.len() > 1);
+    let is_of_both = |list: &BTreeSet<usize>| {
+        right_from
+            .is_none_or(|from| list.iter().any(|&row| row < from) && list.iter().any(|&row| row >= from))
+    };
+    let lists = lists.into_values().filter(|list| list.len() > 1 && is_of_both(list));
     let mut merged: BTreeMap<(i64, usize), BTreeSet<usize>> = BTreeMap::new();
     for list in lists {
         let key = list.iter().map(|&row| (weight(row), row)).max().unwrap();
@@ -199,27 +257,15 @@ fn stepwise_sets(case: &Tlcs, texts: &[String], weights: Option<&[i64]>) -> Vec<
     }
     let mut rest: Vec<(usize, BTreeSet<usize>)> =
         merged.into_iter().rev().map(|((_, row), set)| (row, set)).collect();
-    let pairs: HashMap<(u32, u32), u64> = all_pairs(case, texts, None, None)
-        .into_iter()
-        .map(|(a, b, similarity)| ((a, b), similarity))
-        .collect();
-    let mut found = Vec::new();
+    let mut sets = Vec::new();
     while !rest.is_empty() {
         let (representative, mut set) = rest.remove(0);
         while let Some(n) = rest.iter().position(|(other, _)| set.contains(other)) {
             set.extend(rest.remove(n).1);
         }
-        let representative = representative as u32;
-        for row in set.into_iter().map(|row| row as u32) {
-            let similarity = match row == representative {
-                true => Some(1f64.to_bits()),
-                false => pairs.get(&(row.min(representative), row.max(representative))).copied(),
-            };
-            found.push((representative, row, similarity));
-        }
+        sets.push((representative, set));
     }
-    found.sort_unstable();
-    found
+    sets
 }
 
 fn sets(
@@ -281,119 +327,34 @@ proptest! {
     }
 }
 
-/// Pages with a frame in common are candidates; nothing of the frame is trustable and touches the
-/// centre, which is known before the texts are aligned.
-#[test]
-fn pages_of_one_site_are_hardly_aligned() {
-    let texts = pages::pages(200, 300, 33);
-    let case = Tlcs {
-        signatures: sentence::SignatureParameters { smallest: 1, ..sentence::SignatureParameters::default() },
-        rules: StopRules::default(),
-        parameters: Parameters::default(),
-        thresholds: Thresholds { resemblance: 0.28, containment: Some(0.7) },
-        weight: None,
-    };
-    let (found, account) = find(&case, Corpus::of_texts(&texts), &PlainThreads(2), ENOUGH);
-    let planted: BTreeSet<(u32, u32)> = (4..200).step_by(5).map(|page| (page - 1, page)).collect();
-    assert_eq!(found.iter().map(|&(a, b, _)| (a, b)).collect::<BTreeSet<_>>(), planted);
-    let counts = account.counts;
-    assert!(counts.candidates > 10_000, "{counts:?}");
-    assert!(counts.verified < counts.candidates / 20, "{counts:?}");
-    assert_eq!(counts.verified + counts.pruned_by_sketch, counts.candidates);
-}
+proptest! {
+    #![proptest_config(cases::cases(120))]
 
-/// A method that tries signatures of more than so many documents.
-fn trying(tried_beyond: Option<u64>) -> Tlcs {
-    Tlcs {
-        signatures: sentence::SignatureParameters::default(),
-        rules: StopRules { tried_beyond, ..StopRules::default() },
-        parameters: Parameters::default(),
-        thresholds: Thresholds { resemblance: 0.28, containment: Some(0.7) },
-        weight: None,
-    }
-}
-
-/// Signatures of a frame are dropped, and no near pair with them.
-#[test]
-fn frames_are_dropped_and_near_duplicates_stay() {
-    for frame in [0, 10, 33, 50, 70] {
-        let texts = pages::pages(600, 300, frame);
-        let run = |case: &Tlcs| find(case, Corpus::of_texts(&texts), &PlainThreads(2), ENOUGH);
-        let (all, before) = run(&trying(None));
-        let (found, account) = run(&trying(Some(64)));
-        assert_eq!(found, all, "{frame}");
-        let (in_files, counted) =
-            find(&trying(Some(64)), Corpus::of_texts(&texts), &PlainThreads(2), 1 << 16);
-        assert_eq!((in_files, counted.counts), (found, account.counts), "{frame}");
-        assert!(account.counts.candidates <= before.counts.candidates);
-        if frame == 33 {
-            assert!(account.counts.stop_signatures > 0, "{:?}", account.counts);
-            assert!(account.counts.candidates < before.counts.candidates, "{:?}", account.counts);
+    #[test]
+    fn whole_sets_are_compared(
+        case in cases(),
+        documents in prop::collection::vec(prop::collection::vec(0..24u64, 0..9), 0..30),
+        right in prop::option::of(0..30usize),
+    ) {
+        let texts: Vec<String> = documents.iter().map(|sentences| text(sentences)).collect();
+        let right = right.map(|row| row.min(texts.len()));
+        let mut expected = BTreeSet::new();
+        for (_, set) in steps(&case, &texts, right, None) {
+            for (&a, &b) in set.iter().flat_map(|a| set.iter().map(move |b| (a, b))) {
+                let together = right.map_or(a < b, |from| a < from && from <= b);
+                if together && similarity(&case, &texts[a], &texts[b]).is_some() {
+                    expected.insert((a as u32, b as u32));
+                }
+            }
+        }
+        let expected: Vec<_> = expected.into_iter().collect();
+        let shared = pairs(&join(&case, &texts, right, None, &PlainThreads(1), ENOUGH));
+        let case = Tlcs { whole_sets: true, ..case };
+        let found = join(&case, &texts, right, None, &PlainThreads(1), ENOUGH);
+        prop_assert_eq!(&pairs(&found), &expected);
+        prop_assert!(shared.iter().all(|pair| expected.contains(pair)));
+        for executor in [&PlainThreads(3) as &dyn Executor, &Interrupted::default()] {
+            prop_assert_eq!(&join(&case, &texts, right, None, executor, 1), &found);
         }
     }
-}
-
-/// Four times as many pages of one site are no more than six times the work.
-#[test]
-fn work_grows_with_the_pages() {
-    for frame in [10, 33, 70] {
-        let [few, many] = [500, 2000].map(|count| {
-            let texts = pages::pages(count, 300, frame);
-            let (found, account) =
-                find(&trying(Some(64)), Corpus::of_texts(&texts), &PlainThreads(2), ENOUGH);
-            assert!(found.len() as u64 >= count / 5 - 1);
-            account.counts
-        });
-        assert!(many.candidates <= 6 * few.candidates, "{frame}: {few:?} {many:?}");
-        assert!(many.verified <= 6 * few.verified, "{frame}: {few:?} {many:?}");
-    }
-}
-
-/// Versions of one page, in one frame with others.
-#[test]
-fn versions_of_a_page_are_no_frame() {
-    let texts: Vec<String> = (0..400u64)
-        .map(|row| {
-            let of = if row % 2 == 0 { row } else { 0 };
-            let own =
-                (0..20).map(|n| if row % 20 == n && row % 2 == 1 { row << 8 } else { (of + 1) << 20 | n });
-            let own: Vec<u64> = (900..905).chain(own).chain(905..910).collect();
-            text(&own)
-        })
-        .collect();
-    let (all, _) = find(&trying(None), Corpus::of_texts(&texts), &PlainThreads(2), ENOUGH);
-    let (found, _) = find(&trying(Some(8)), Corpus::of_texts(&texts), &PlainThreads(2), ENOUGH);
-    assert!(all.len() >= 20_000, "{}", all.len());
-    assert_eq!(found, all);
-}
-
-/// What is dropped depends on the texts and not on where they stand, how many threads there are, or
-/// the memory.
-#[test]
-fn trials_do_not_depend_on_the_order() {
-    let texts = pages::pages(300, 300, 33);
-    let case = trying(Some(10));
-    let (found, account) = find(&case, Corpus::of_texts(&texts), &PlainThreads(1), ENOUGH);
-    assert!(account.counts.stop_signatures > 0 && !found.is_empty());
-    let turned: Vec<String> = texts.iter().rev().cloned().collect();
-    for executor in [&PlainThreads(3) as &dyn Executor, &Interrupted::default()] {
-        for budget in [ENOUGH, 1 << 16] {
-            let (again, counts) = find(&case, Corpus::of_texts(&texts), executor, budget);
-            assert!(again == found && counts.counts.stop_signatures == account.counts.stop_signatures);
-            let (other, counts) = find(&case, Corpus::of_texts(&turned), executor, budget);
-            let mut other: Vec<_> = other.iter().map(|&(a, b, s)| (299 - b, 299 - a, s)).collect();
-            other.sort_unstable();
-            assert!(other == found && counts.counts.stop_signatures == account.counts.stop_signatures);
-        }
-    }
-    for right_from in [100, 150] {
-        let run = |case: &Tlcs| {
-            find(case, Corpus::of_texts(&texts).split(Some(right_from)), &PlainThreads(2), ENOUGH).0
-        };
-        assert_eq!(run(&case), run(&trying(None)));
-    }
-    let sites: Vec<_> = (0..300).map(|row| Some((row / 100).to_string())).collect();
-    let corpus = || Corpus::of_texts(&texts).with_sites(&sites).unwrap();
-    let (of_sites, counts) = find(&case, corpus(), &PlainThreads(2), ENOUGH);
-    assert!(of_sites == found && counts.counts.stop_signatures >= account.counts.stop_signatures);
 }

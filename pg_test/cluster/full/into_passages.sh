@@ -13,6 +13,7 @@ for in_parts in 1 4 NULL; do
     expect "all sentences in $in_parts parts" same "$(same_passages docs id 'min_sentences => 1, options => '"'"'{"max_gap": 0}'"'")"
     expect "shingles in $in_parts parts" same "$(same_passages docs id "features => 'shingles', shingle => 2, min_sentences => 1, extend => false")"
     expect "pages in $in_parts parts" same "$(same_passages docs id "tokenizer => 'html', min_sentences => 1")"
+    expect "within one document in $in_parts parts" same "$(PGOPTIONS='-c client_min_messages=warning' same_passages docs id 'min_sentences => 1, options => '"'"'{"within_documents": true}'"'")"
 done
 in_parts=NULL
 expect 'ids that are texts' same "$(same_passages named name)"
@@ -25,6 +26,9 @@ expect 'ids whose order is not known' 1 "$(grep -c 'partial_duplicates_into: wha
 q -c 'DROP TABLE found'
 seen=$(q -c "CALL partial_duplicates_into('docs', passages => 'found', parts => 3, features => 'spotsigs', options => '{\"antecedents\": 20}')" 2>&1)
 expect 'what depends on all documents' 1 "$(grep -c 'so it is made in one: the method with these arguments depends on all documents together' <<<"$seen")"
+q -c 'DROP TABLE found'
+seen=$(q -c "CALL partial_duplicates_into('docs', passages => 'found', parts => 3, options => '{\"within_documents\": true}')" 2>&1)
+expect 'what looks into one document' 1 "$(grep -c 'so it is made in one: a part compares two documents, and within_documents looks into one' <<<"$seen")"
 q -c 'DROP TABLE found'
 
 # kill -9 behind a step: the next call goes on.

@@ -88,6 +88,7 @@ here() { q -c "CALL near_duplicates_into('$1', $2, 'found', id_column => 'id', m
 expect 'runs that many documents have' 'all documents are read here: the method with these arguments depends on all documents together' \
     "$(here docs 0.5 runs "options => '{\"max_documents\": 9}'")"
 expect 'far apart' 'all documents are read here: the method with these arguments depends on all documents together' "$(here docs NULL edit "options => '{\"distance\": 11}'")"
+expect 'whole sets' 'all documents are read here: the method with these arguments depends on all documents together' "$(here docs NULL tlcs "options => '{\"compare\": \"all\"}'")"
 expect 'sites' 'all documents are read here: the rules of sites depend on all documents together' "$(here sited NULL tlcs "site_column => 'site'")"
 
 # The rest is on the words of before.

@@ -72,7 +72,12 @@ pub(super) fn choose(
         }
     };
     let Some(carrier) = carrier else {
-        return Ok(Err("the method with these arguments depends on all documents together"));
+        return Ok(Err(match asked {
+            AskedMethod::Passages(request) if request.parameters.within_documents => {
+                "a part compares two documents, and within_documents looks into one"
+            }
+            _ => "the method with these arguments depends on all documents together",
+        }));
     };
     let source = asked.source();
     if source.has_sites() && !carrier.takes_sites() {

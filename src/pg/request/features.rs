@@ -89,6 +89,8 @@ pub(super) struct PassageOptions {
     pub max_gap: Option<WholeNumber<0, 100>>,
     /// The minimum width of a passage.
     pub min_width: Option<options::Number>,
+    /// Whether passages within one document are found.
+    pub within_documents: Option<options::Flag>,
     /// The column with the URLs of the pages.
     pub url: Option<ColumnName>,
     lo: Option<Bound>,
@@ -107,6 +109,7 @@ impl Options for PassageOptions {
             "min_width" => format!("{{\"min_width\": {}}}", Parameters::MIN_WIDTH),
             "lo" => "{\"lo\":0.1}".to_owned(),
             "hi" => "{\"hi\":1.0}".to_owned(),
+            "within_documents" => "{\"within_documents\": true}".to_owned(),
             _ => format!("{{\"{key}\": 1}}"),
         })
     }
@@ -115,9 +118,18 @@ impl Options for PassageOptions {
 /// Returns the names of the options for the signatures with the name `name`.
 pub(super) fn known(name: &str, example: &Example) -> Result<&'static [&'static str]> {
     match name {
-        "shingles" => Ok(&["max_similar", "max_gap", "min_width", "url"]),
-        "imatch" => Ok(&["max_similar", "max_gap", "min_width", "url", "lo", "hi"]),
-        "spotsigs" => Ok(&["max_similar", "max_gap", "min_width", "url", "antecedents", "chain", "distance"]),
+        "shingles" => Ok(&["max_similar", "max_gap", "min_width", "within_documents", "url"]),
+        "imatch" => Ok(&["max_similar", "max_gap", "min_width", "within_documents", "url", "lo", "hi"]),
+        "spotsigs" => Ok(&[
+            "max_similar",
+            "max_gap",
+            "min_width",
+            "within_documents",
+            "url",
+            "antecedents",
+            "chain",
+            "distance",
+        ]),
         _ => Err(SqlError::parameter(format!("unknown features \"{name}\"")).hint(format!(
             "Features: shingles, imatch, spotsigs. {}",
             such_as(&example.with("features", literal("shingles")))

@@ -116,6 +116,10 @@ pub(crate) fn wanted(given: Named<'_>, example: &mut Example) -> Result<PassageA
     // The value is at most 100.
     let gap = read.max_gap.map_or(Parameters::GAP, |gap| gap.0 as u32);
     let min_width = read.min_width.map_or(default.min_width, |width| width.0);
+    let within_documents = read.within_documents.is_some_and(|flag| flag.0);
+    if within_documents {
+        allow_one_document(given, example)?;
+    }
     let with_html =
         if tokenizer.is_some() { example.clone() } else { example.with("tokenizer", literal(HTML)) };
     let pages = HtmlPages::read(tokenizer, read.url.clone(), &with_html)?;
@@ -132,6 +136,18 @@ pub(crate) fn wanted(given: Named<'_>, example: &mut Example) -> Result<PassageA
         extend: given.get(Argument::Extend).unwrap_or(true).then_some(gap),
         most_similar: u32::try_from(most_similar).unwrap_or(u32::MAX),
         min_width,
+        within_documents,
     };
     Ok(PassageArguments { parameters, pages })
+}
+
+/// Refuses passages within one document where a call compares two documents, or two sources.
+fn allow_one_document(given: Named<'_>, example: &Example) -> Result<()> {
+    let why = match (given.form.name, given.text(Argument::Across)?) {
+        (name, None) if name == PARTIAL_DUPLICATES.name => return Ok(()),
+        (name, None) => format!("{name} compares two of them"),
+        (_, Some(_)) => "across compares documents of different sources".to_owned(),
+    };
+    let hint = format!("partial_duplicates takes it, without across. {}", such_as(example));
+    Err(SqlError::parameter(format!("within_documents looks into one document, and {why}")).hint(hint))
 }

@@ -160,6 +160,42 @@ SELECT * FROM near_duplicate_clusters('docs', method => 'tlcs', text_column => '
 SELECT count(*) AS members, count(similarity) - count(*) FILTER (WHERE representative) AS similar
 FROM near_duplicate_clusters('docs', method => 'tlcs', text_column => 'body', clustering => 'perhaps_similar') \gset
 SELECT documents, candidates < :members AS few, verified > 0 AS verified, pairs = :similar AS pairs FROM near_duplicates_stats();
+-- Perhaps-similar sets compared whole: all pairs of a set are candidates, whether they share a signature or not, for pairs and for all clusters.
+CREATE TABLE whole AS SELECT a.id AS a, b.id AS b, tlcs_resemblance(a.body, b.body) AS tlcs
+FROM (SELECT DISTINCT x.member AS x, y.member AS y FROM sets x JOIN sets y USING (representative) WHERE x.member < y.member) s JOIN docs a ON a.id = x JOIN docs b ON b.id = y;
+CREATE FUNCTION whole_differences(threshold float8) RETURNS TABLE (missing bigint, extra bigint, without_signature bool) LANGUAGE sql AS $$
+    WITH expected AS (SELECT a::bigint, b::bigint FROM whole WHERE tlcs >= threshold),
+        found AS (SELECT left_id, right_id FROM near_duplicates('docs', threshold, method => 'tlcs', text_column => 'body', options => '{"compare": "all"}')),
+        shared AS (SELECT left_id, right_id FROM near_duplicates('docs', threshold, method => 'tlcs', text_column => 'body', options => '{"compare": "representative"}'))
+    SELECT (SELECT count(*) FROM (TABLE expected EXCEPT TABLE found) x), (SELECT count(*) FROM (TABLE found EXCEPT TABLE expected) x),
+        EXISTS (TABLE found EXCEPT TABLE shared) AND NOT EXISTS (TABLE shared EXCEPT TABLE found)
+$$;
+SELECT memory, threshold, w.* FROM unnest(array['64kB', '64MB']) memory, set_config('neardup.memory', memory, false) m, unnest(array[0.1, 0.28, 0.5, 1]) threshold, whole_differences(threshold) w ORDER BY 1, 2;
+RESET neardup.memory;
+SELECT clustering, count(found) > 10 AS many, count(*) FILTER (WHERE found IS DISTINCT FROM expected) AS unlike
+FROM unnest(array['connected', 'star', 'perhaps_similar']) clustering, LATERAL (
+    SELECT f AS found, c AS expected
+    FROM (SELECT cluster_id, id, representative, size, similarity FROM near_duplicate_clusters('docs', 0.3, method => 'tlcs', text_column => 'body', clustering => clustering, options => '{"compare": "all"}')) f
+    FULL JOIN (SELECT cluster_id, id, representative, size, similarity FROM clusters_of_pairs('SELECT * FROM near_duplicates(''docs'', 0.3, method => ''tlcs'', text_column => ''body'', options => ''{"compare": "all"}'')', clustering => clustering)) c USING (cluster_id, id)) x GROUP BY 1 ORDER BY 1;
+SELECT count(*) > 0 AS between FROM near_duplicates_between('docs', 'others', 0.3, method => 'lcs', text_column => 'body', options => '{"compare": "all"}');
+-- A measure of words in place of the subsequence, for the same candidates: the contender of Huang et al.
+CREATE FUNCTION by_words(measure text, threshold float8, table_name text) RETURNS TABLE (missing bigint, extra bigint, found bool) LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN QUERY EXECUTE format('WITH expected AS (SELECT a.id::bigint, b.id::bigint, %1$s(a.body, b.body) AS s FROM truth JOIN docs a ON a.id = a JOIN %2$s b ON b.id = b WHERE side = $3 AND %1$s(a.body, b.body) >= $1),
+            found AS (SELECT left_id, right_id, similarity FROM %3$s, threshold => $1, method => ''tlcs'', text_column => ''body'', options => jsonb_build_object(''measure'', $2)))
+        SELECT (SELECT count(*) FROM (TABLE expected EXCEPT TABLE found) x), (SELECT count(*) FROM (TABLE found EXCEPT TABLE expected) x), (SELECT count(*) > 20 FROM found)',
+        measure, table_name, CASE table_name WHEN 'docs' THEN 'near_duplicates(''docs''' ELSE 'near_duplicates_between(''docs'', ''others''' END)
+        USING threshold, measure, CASE table_name WHEN 'docs' THEN 'left' ELSE 'right' END;
+END
+$$;
+SELECT measure, table_name, sum(missing) AS missing, sum(extra) AS extra, bool_and(found) AS found
+FROM unnest(array['jaccard', 'cosine', 'dice', 'overlap']) measure, unnest(array['docs', 'others']) table_name, unnest(array[0.2, 0.5, 0.8]) threshold, by_words(measure, threshold, table_name) GROUP BY 1, 2 ORDER BY 1, 2;
+-- Without a threshold, the published one of the cosine, and the usual one of others.
+SELECT measure, method, bool_and(similarity >= CASE measure WHEN 'cosine' THEN 0.95 ELSE 0.8 END) AS above, count(*) = (SELECT count(*) FROM near_duplicates('docs', CASE measure WHEN 'cosine' THEN 0.95 ELSE 0.8 END, method => method, text_column => 'body', options => jsonb_build_object('measure', measure))) AS same
+FROM unnest(array['jaccard', 'cosine', 'dice', 'overlap']) measure, unnest(array['tlcs', 'lcs']) method, LATERAL near_duplicates('docs', method => method, text_column => 'body', options => jsonb_build_object('measure', measure)) GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT method, (SELECT count(*) FROM near_duplicates('docs', method => method, text_column => 'body', options => jsonb_build_object('measure', method)))
+    - (SELECT count(*) FROM near_duplicates('docs', method => method, text_column => 'body')) AS own_measure FROM unnest(array['tlcs', 'lcs']) method;
+SELECT count(*) > 0 AS represented FROM near_duplicate_clusters('docs', method => 'tlcs', text_column => 'body', clustering => 'perhaps_similar', options => '{"measure": "cosine"}') WHERE similarity >= 0.95 AND NOT representative;
 -- A column may weigh documents: the heaviest one represents its set, NULL is lightest.
 CREATE TABLE weighed AS SELECT id, prose(1, 2) || prose(10 + id, 1) AS body, nullif(7 - id, 4)::text AS stars FROM generate_series(1, 5) id;
 ALTER TABLE weighed ADD PRIMARY KEY (id);
@@ -225,6 +261,12 @@ SELECT * FROM near_duplicates('few', 0.5, NULL::text, method => 'lcs', options =
 SELECT * FROM near_duplicates('few', 0.5, NULL::text, method => 'tlcs', options => '{"dispersed": 0.6}');
 SELECT * FROM near_duplicates('few', 0.5, NULL::text, method => 'tlcs', options => '{"dispersed": -0.1}');
 SELECT * FROM near_duplicates('few', 0.5, NULL::text, method => 'tlcs', tokenizer => 'words');
+SELECT * FROM near_duplicates('few', 0.5, NULL::text, method => 'tlcs', options => '{"compare": "some"}');
+SELECT * FROM near_duplicates('few', 0.5, NULL::text, method => 'tlcs', options => '{"compare": "all", "weight": "id"}');
+SELECT * FROM near_duplicates('few', 0.5, NULL::text, method => 'tlcs', options => '{"measure": "edit"}');
+SELECT * FROM near_duplicates('few', 0.5, NULL::text, method => 'tlcs', options => '{"measure": "lcs"}');
+SELECT * FROM near_duplicates('few', 0.5, NULL::text, method => 'tlcs', options => '{"measure": "cosine", "min_part": 50}');
+SELECT * FROM near_duplicates('few', NULL, NULL::text, method => 'lcs', options => '{"measure": "cosine", "containment": 0.7}');
 SELECT tlcs_resemblance('a', 'b', slope => 1);
 SELECT tlcs_resemblance('a', 'b', "window" => 2000);
 SELECT tlcs_resemblance('a', 'b', first => -1);

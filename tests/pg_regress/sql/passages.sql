@@ -104,6 +104,31 @@ SELECT width, left_id, right_id, left_span, right_span FROM unnest(ARRAY[NULL, 0
 SELECT count(*) FROM shared_passages('Is it the end? Yes.', 'No! Is it the end?', min_sentences => 1) UNION ALL
 SELECT count(*) FROM shared_passages('Is it the end? Yes.', 'No! Is it the end?', min_sentences => 1, options => '{"min_width": 11}');
 
+-- A passage that one document has twice: two places that do not overlap, also where it is repeated without a break, and where both grow towards each other.
+CREATE TABLE refrains (id int PRIMARY KEY, source text, body text);
+INSERT INTO refrains VALUES
+    (1, 'a', 'First verse. The crane moved to the quay. Nobody saw it at night. Second verse. The crane moved to the quay. Nobody saw it at night.'),
+    (2, 'b', 'The rain fell on the quay all day. The rain fell on the quay all day. The rain fell on the quay all day. The rain fell on the quay all day.'),
+    (3, 'a', 'He said that the crane was old. He left it. He said that the crane was very old. He left it. The end.'),
+    (4, NULL, NULL), (5, 'b', 'It is said once.');
+SELECT min_sentences, left_id, right_id, left_sentence, right_sentence, sentences, left_span, right_span
+FROM generate_series(1, 3) min_sentences, partial_duplicates('refrains', features => 'shingles', text_column => 'body', min_sentences => min_sentences, options => '{"within_documents": true}') ORDER BY 1, 2, 3, 4, 5;
+SELECT extend, substring(body from lower(left_span) for upper(left_span) - lower(left_span)) AS left, substring(body from lower(right_span) for upper(right_span) - lower(right_span)) AS right
+FROM unnest(ARRAY[false, true]) extend, partial_duplicates('refrains', features => 'shingles', extend => extend, text_column => 'body', min_sentences => 1, options => '{"within_documents": true, "min_width": 0}') JOIN refrains ON id = left_id WHERE left_id = 3 AND right_id = 3 ORDER BY 1;
+-- What two documents share is the same; a document alone is enough; groups are no limit.
+SELECT count(*) FILTER (WHERE w.left_id = w.right_id) > 20 AS within, count(*) FILTER (WHERE w.left_id < w.right_id AND p.left_id IS NULL OR w.left_id IS NULL) AS unlike
+FROM partial_duplicates('many', 0.5, features => 'shingles', shingle => 2, min_sentences => 1, options => '{"within_documents": true, "min_width": 0}') w
+FULL JOIN partial_duplicates('many', 0.5, features => 'shingles', shingle => 2, min_sentences => 1, options => '{"within_documents": false, "min_width": 0}') p USING (left_id, right_id, left_sentence, right_sentence, sentences, left_span, right_span, similarity);
+SELECT count(*) FILTER (WHERE left_id = right_id AND left_sentence + sentences > right_sentence OR left_span && right_span AND left_id = right_id) AS overlapping, count(*) FILTER (WHERE left_id > right_id) AS turned
+FROM unnest(ARRAY['imatch', 'shingles', 'spotsigs']) features, partial_duplicates('many', 0.5, features => features, min_sentences => 1, options => '{"within_documents": true}');
+CREATE VIEW refrain AS SELECT * FROM refrains WHERE id = 1;
+SELECT left_id, right_id, left_sentence, right_sentence, sentences FROM partial_duplicates('refrain', id_column => 'id', text_column => 'body', min_sentences => 2, options => '{"within_documents": true}');
+SELECT source, array_agg(DISTINCT (left_id, right_id)) AS pairs FROM partial_duplicates('refrains', features => 'shingles', text_column => 'body', min_sentences => 2, within => 'source', options => '{"within_documents": true}') JOIN refrains ON id = left_id GROUP BY 1 ORDER BY 1;
+SELECT * FROM partial_duplicates('refrains', text_column => 'body', across => 'source', options => '{"within_documents": true}');
+SELECT * FROM partial_duplicates_between('refrains', 'refrains', text_column => 'body', options => '{"within_documents": true}');
+SELECT * FROM shared_passages('a', 'b', options => '{"within_documents": true}');
+SELECT * FROM partial_duplicates('refrains', text_column => 'body', options => '{"within_documents": 1}');
+
 -- HTML pages without a view: sentences and places are those of html_text(page, url).
 CREATE TABLE html (id int PRIMARY KEY, address text, page text);
 INSERT INTO html VALUES

@@ -15,11 +15,11 @@ use crate::executor::{self, Executor};
 use crate::features::sets::records::Members;
 use crate::features::texts::Distinct;
 use crate::joins::sentences::signature_lists::SignatureLists;
+use crate::joins::sentences::text_measure::TextMeasure;
 use crate::joins::sentences::{equal_rows, representative_pairs};
 use crate::joins::{Counts, RecordJoin};
 use crate::memory;
 use crate::storage::log::Log;
-use crate::verify::tlcs::{Parameters, Thresholds};
 
 const DOING: &str = "making perhaps-similar sets";
 
@@ -52,33 +52,14 @@ impl SentenceSets {
         lists: SignatureLists,
         vertices: Vec<u32>,
         weights: Option<&[i64]>,
-        compared: (Parameters, Thresholds),
+        measure: TextMeasure,
         file: (Log<u8>, usize),
         executor: &dyn Executor,
     ) -> Result<Self> {
         let texts = distinct.left.len();
-        let weight = |text: usize, vertex: u32| match weights {
-            Some(weights) => weights[vertex as usize],
-            None => lists.weights()[text].into(),
-        };
-        let mut heaviest: Vec<i64> = Vec::new();
-        let (mut standing, mut ranks) = (Vec::new(), Vec::new());
-        memory::reserve(&mut heaviest, texts, DOING)?;
-        memory::reserve(&mut standing, texts, DOING)?;
-        memory::reserve(&mut ranks, texts, DOING)?;
-        for text in 0..texts {
-            let of_rows = || distinct.left.rows(text).iter().map(|&row| vertices[row as usize]);
-            // Each text has at least one row.
-            let best = of_rows().max_by_key(|&vertex| (weight(text, vertex), vertex)).unwrap_or(0);
-            heaviest.push(weight(text, best));
-            standing.push(best);
-            ranks.push(of_rows().min().unwrap_or(0));
-        }
-        let mut sets = Vec::new();
-        executor::one(executor, &mut sets, |sets, stop| {
-            *sets = signature_sets(&lists, &heaviest, &standing, stop)?;
-            Ok(())
-        })?;
+        let of_rows = |text: usize| distinct.left.rows(text).iter().map(|&row| vertices[row as usize]);
+        let ranks = memory::collect((0..texts).map(|text| of_rows(text).min().unwrap_or(0)), DOING)?;
+        let (mut sets, standing) = sets_of_texts(&distinct, &lists, &vertices, weights, executor)?;
         for text in equal_rows(&distinct)? {
             if lists.for_document(text).is_empty() {
                 let mut documents = Vec::new();
@@ -103,7 +84,7 @@ impl SentenceSets {
             pairs += distinct.left.rows(set.representative as usize).len() as u64 - 1;
         }
         let Distinct { texts, left, .. } = distinct;
-        let join = representative_pairs(texts, lists, ranks, representatives, compared, file)?;
+        let join = representative_pairs(texts, lists, ranks, representatives, measure, file)?;
         Ok(Self { sets, similarity, represents, vertices, standing, rows: left, join: Box::new(join), pairs })
     }
 
@@ -164,4 +145,52 @@ impl SentenceSets {
         }
         Clusters::of_sets(members, executor)
     }
+}
+
+/// Builds the sets of texts. Also returns the vertex that represents each text. `vertices` and
+/// `weights` are those of [`SentenceSets::new`]; the vertices of a right table follow those of the
+/// left one.
+fn sets_of_texts(
+    distinct: &Distinct,
+    lists: &SignatureLists,
+    vertices: &[u32],
+    weights: Option<&[i64]>,
+    executor: &dyn Executor,
+) -> Result<(Vec<Set>, Vec<u32>)> {
+    let texts = distinct.texts.len();
+    let weight = |text: u32, vertex: u32| match weights {
+        Some(weights) => weights[vertex as usize],
+        None => lists.weights()[text as usize].into(),
+    };
+    let (mut heaviest, mut standing): (Vec<i64>, Vec<u32>) = (Vec::new(), Vec::new());
+    memory::reserve(&mut heaviest, texts, DOING)?;
+    memory::reserve(&mut standing, texts, DOING)?;
+    // Text numbers have 32 bits.
+    for text in 0..texts as u32 {
+        let rows = Members::of_either(&distinct.left, distinct.right.as_ref(), text);
+        let of_rows = rows.iter().map(|&row| vertices[row as usize]);
+        // Each text has at least one row.
+        let best = of_rows.max_by_key(|&vertex| (weight(text, vertex), vertex)).unwrap_or(0);
+        heaviest.push(weight(text, best));
+        standing.push(best);
+    }
+    let mut sets = Vec::new();
+    executor::one(executor, &mut sets, |sets, stop| {
+        *sets = signature_sets(lists, &heaviest, &standing, stop)?;
+        Ok(())
+    })?;
+    Ok((sets, standing))
+}
+
+/// Replaces the lists by the perhaps-similar sets, so that all pairs of a set are candidates (Huang
+/// et al., section 3.3: the LCS of two documents in each set). `vertices` are those of the rows of
+/// both tables.
+pub fn compare_whole_sets(
+    distinct: &Distinct,
+    lists: &mut SignatureLists,
+    vertices: &[u32],
+    executor: &dyn Executor,
+) -> Result<()> {
+    let (sets, _) = sets_of_texts(distinct, lists, vertices, None, executor)?;
+    executor::one(executor, lists, |lists, stop| lists.replace(sets.iter().map(|set| &*set.documents), stop))
 }

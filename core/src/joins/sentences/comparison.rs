@@ -1,24 +1,23 @@
 //! Compares documents with the later documents that share a list with them.
 
 use super::signature_lists::SignatureLists;
+use super::text_measure::{TextComparer, TextMeasure};
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::open_texts::OpenTexts;
 use crate::features::texts::Texts;
 use crate::joins::{Counts, RecordPair};
 use crate::memory;
-use crate::verify::tlcs::{Comparer, Parameters, Thresholds};
 
 const DOING: &str = "comparing documents";
 
-/// The documents to compare, and the parameters of the comparison.
+/// The documents to compare, and the measure of the comparison.
 #[derive(Debug)]
 pub(super) struct TextComparison {
     pub texts: Texts,
     pub lists: SignatureLists,
     pub ranks: Vec<u32>,
-    pub parameters: Parameters,
-    pub thresholds: Thresholds,
+    pub measure: TextMeasure,
     /// The number of documents of the only or left table.
     pub split: u32,
     pub two: bool,
@@ -27,9 +26,9 @@ pub(super) struct TextComparison {
 }
 
 /// The scratch space of a worker.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct ComparerScratch {
-    comparer: Comparer,
+    comparer: TextComparer,
     /// For each document, the number of the last search for partners that met it.
     seen: Vec<u32>,
     looks: u32,
@@ -49,8 +48,8 @@ pub(super) struct DocumentRange {
 }
 
 impl ComparerScratch {
-    pub(super) fn new(parameters: Parameters) -> Result<Self> {
-        Ok(Self { comparer: Comparer::new(parameters)?, ..Self::default() })
+    pub(super) fn new(measure: TextMeasure) -> Result<Self> {
+        Ok(Self { comparer: TextComparer::new(measure)?, seen: Vec::new(), looks: 0 })
     }
 }
 
@@ -120,7 +119,7 @@ impl DocumentRange {
         scratch: &mut ComparerScratch,
         stop: &Stop,
     ) -> Result<()> {
-        let TextComparison { ranks, thresholds, split, two, .. } = comparison;
+        let TextComparison { ranks, split, two, .. } = comparison;
         while let Some(document) = self.documents.clone().next() {
             let partners = match &mut self.partners {
                 Some(partners) => partners,
@@ -140,16 +139,15 @@ impl DocumentRange {
                     texts.prefetch_place(after);
                     texts.prefetch(next);
                 }
-                let before = scratch.comparer.steps();
+                let before = scratch.comparer.counts();
                 let first = !two && ranks[other as usize] < ranks[document as usize];
-                let found =
-                    scratch.comparer.compare_right(texts.text(other), first, Some(thresholds), stop)?;
-                let steps = scratch.comparer.steps();
-                self.counts.verified += steps.aligned - before.aligned;
-                self.counts.pruned_by_sketch += steps.filtered - before.filtered;
-                if let Some(found) = found {
+                let found = scratch.comparer.compare_right(texts.text(other), first, stop)?;
+                let [compared, ruled_out] = scratch.comparer.counts();
+                self.counts.verified += compared - before[0];
+                self.counts.pruned_by_sketch += ruled_out - before[1];
+                if let Some(similarity) = found {
                     let right = if *two { other - split } else { other };
-                    let pair = RecordPair { left: document, right, similarity: found.resemblance() };
+                    let pair = RecordPair { left: document, right, similarity };
                     memory::push(&mut self.found, pair, DOING)?;
                 }
                 partners.pop();

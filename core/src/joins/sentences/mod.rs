@@ -13,6 +13,7 @@ mod comparison;
 pub mod lister;
 pub mod signature_lists;
 pub mod signing;
+pub mod text_measure;
 mod trials;
 
 use super::pairs::{Pairs, equal_records};
@@ -22,9 +23,9 @@ use crate::executor::{self, Executor, Pool, Stop};
 use crate::features::texts::{Distinct, Texts};
 use crate::memory;
 use crate::storage::log::Log;
-use crate::verify::tlcs::{Parameters, Thresholds};
 use comparison::{ComparerScratch, DocumentRange, TextComparison};
 use signature_lists::SignatureLists;
+use text_measure::TextMeasure;
 
 const DOING: &str = "joining by sentence signatures";
 
@@ -35,15 +36,14 @@ pub fn sentence_pairs(
     distinct: Distinct,
     lists: SignatureLists,
     ranks: Vec<u32>,
-    (parameters, thresholds): (Parameters, Thresholds),
+    measure: TextMeasure,
     (file, budget): (Log<u8>, usize),
 ) -> Result<Pairs> {
     let equal = equal_rows(&distinct)?;
     let Distinct { texts, left, right } = distinct;
     let split = left.len() as u32;
     let two = right.is_some();
-    let comparison =
-        TextComparison { texts, lists, ranks, parameters, thresholds, split, two, representatives: None };
+    let comparison = TextComparison { texts, lists, ranks, measure, split, two, representatives: None };
     Ok(Pairs::of_records(Box::new(SentenceJoin::new(comparison, file, budget)?), left, right, equal))
 }
 
@@ -54,13 +54,12 @@ pub fn representative_pairs(
     lists: SignatureLists,
     ranks: Vec<u32>,
     representatives: Vec<bool>,
-    (parameters, thresholds): (Parameters, Thresholds),
+    measure: TextMeasure,
     (file, budget): (Log<u8>, usize),
 ) -> Result<impl RecordJoin> {
     let split = texts.len() as u32;
     let representatives = Some(representatives);
-    let comparison =
-        TextComparison { texts, lists, ranks, parameters, thresholds, split, two: false, representatives };
+    let comparison = TextComparison { texts, lists, ranks, measure, split, two: false, representatives };
     SentenceJoin::new(comparison, file, budget)
 }
 
@@ -86,7 +85,9 @@ struct SentenceJoin {
 
 impl SentenceJoin {
     fn new(comparison: TextComparison, file: Log<u8>, budget: usize) -> Result<Self> {
-        comparison.parameters.check()?;
+        if let TextMeasure::Subsequence(parameters, _) = comparison.measure {
+            parameters.check()?;
+        }
         let (scratch, counts) = (Pool::default(), Counts::default());
         Ok(Self { comparison, file, budget, scratch, next: 0, counts })
     }
@@ -163,9 +164,9 @@ impl SentenceJoin {
         executor: &dyn Executor,
         work: impl Fn(&mut DocumentRange, &mut ComparerScratch, &Stop) -> Result<()> + Sync,
     ) -> Result<()> {
-        let (scratch, parameters) = (&self.scratch, self.comparison.parameters);
+        let (scratch, measure) = (&self.scratch, self.comparison.measure);
         executor::each(executor, units, |unit, stop| {
-            scratch.with(|| ComparerScratch::new(parameters), |scratch| work(unit, scratch, stop))
+            scratch.with(|| ComparerScratch::new(measure), |scratch| work(unit, scratch, stop))
         })
     }
 }

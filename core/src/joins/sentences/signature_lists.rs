@@ -106,6 +106,17 @@ impl SignatureLists {
         Ok(())
     }
 
+    /// Replaces the lists by others of the same documents, each of which is in ascending order.
+    pub fn replace<'a>(&mut self, lists: impl IntoIterator<Item = &'a [u32]>, stop: &Stop) -> Result<()> {
+        let mut documents = Ragged::default();
+        for (n, list) in lists.into_iter().enumerate() {
+            stop.check_every(n, 1024)?;
+            documents.push(list, DOING)?;
+        }
+        self.documents = documents;
+        self.turn(stop)
+    }
+
     /// Creates the given lists of documents with the given weights. This is for tests, and for
     /// signatures of other kinds.
     #[cfg(test)]

@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use super::lister::{ListMaker, RowSites, SignedDocument, StopRules, Verdict, WHOLE};
 use super::signature_lists::{DOING, SignatureLists};
+use super::text_measure::TextMeasure;
 use super::trials::{Trials, TriedSignature};
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
@@ -21,7 +22,6 @@ use crate::storage::files::TempFiles;
 use crate::storage::log::Log;
 use crate::storage::sort::{Groups, Sorter};
 use crate::text::characters::runs;
-use crate::verify::tlcs::{self, Thresholds};
 
 /// The number of entries that are processed between two checks for interrupts.
 const CHECK_EVERY: usize = 1 << 14;
@@ -48,13 +48,13 @@ pub struct Signing<'a> {
 }
 
 impl<'a> Signing<'a> {
-    /// Prepares the construction. Pairs are compared with the parameters `compared` and the
-    /// thresholds. Entries take about `budget` bytes at a time.
+    /// Prepares the construction. Pairs are compared by `measure`. Entries take about `budget`
+    /// bytes at a time.
     pub fn new(
         (distinct, file): (&'a Distinct, &'a mut Log<u8>),
         parameters: SignatureParameters,
         (rules, sites): (StopRules, RowSites<'a>),
-        (compared, thresholds): (tlcs::Parameters, Thresholds),
+        measure: TextMeasure,
         files: &'a dyn TempFiles,
         budget: usize,
     ) -> Result<Self> {
@@ -73,7 +73,7 @@ impl<'a> Signing<'a> {
             budget,
             parameters,
             lister: ListMaker::new(distinct, rules, sites)?,
-            trials: Trials::new(distinct, compared, thresholds),
+            trials: Trials::new(distinct, measure),
             files,
             entries: Sorter::new(files, budget / 2),
             listed: 0,

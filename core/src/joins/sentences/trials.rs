@@ -10,13 +10,13 @@ use std::ops::Range;
 
 use super::lister::{SignedDocument, Verdict};
 use super::signature_lists::DOING;
+use super::text_measure::{TextComparer, TextMeasure};
 use crate::error::Result;
 use crate::executor::{self, Executor, Pool, Stop};
 use crate::features::open_texts::OpenTexts;
 use crate::features::texts::Distinct;
 use crate::memory;
 use crate::storage::log::Log;
-use crate::verify::tlcs::{Comparer, Parameters, Thresholds};
 
 /// The number of pairs that are compared.
 const PAIRS: usize = 64;
@@ -48,13 +48,12 @@ impl TriedSignature {
 /// The trials of signatures.
 pub(super) struct Trials<'a> {
     distinct: &'a Distinct,
-    parameters: Parameters,
-    thresholds: Thresholds,
+    measure: TextMeasure,
 }
 
 impl<'a> Trials<'a> {
-    pub(super) fn new(distinct: &'a Distinct, parameters: Parameters, thresholds: Thresholds) -> Self {
-        Self { distinct, parameters, thresholds }
+    pub(super) fn new(distinct: &'a Distinct, measure: TextMeasure) -> Self {
+        Self { distinct, measure }
     }
 
     /// Replaces the verdict of every signature that is to be tried by the result of the trial. If
@@ -100,12 +99,12 @@ impl<'a> Trials<'a> {
         frequent: &mut [TriedSignature],
         executor: &dyn Executor,
     ) -> Result<()> {
-        let comparers: Pool<Comparer> = Pool::default();
+        let comparers: Pool<TextComparer> = Pool::default();
         executor::each(executor, frequent, |frequent, stop| {
             if frequent.verdict != Verdict::Tried {
                 return Ok(());
             }
-            let new = || Comparer::new(self.parameters);
+            let new = || TextComparer::new(self.measure);
             comparers.with(new, |comparer| self.compare_one(texts, frequent, comparer, stop))
         })
     }
@@ -114,12 +113,12 @@ impl<'a> Trials<'a> {
         &self,
         texts: &OpenTexts<'_>,
         frequent: &mut TriedSignature,
-        comparer: &mut Comparer,
+        comparer: &mut TextComparer,
         stop: &Stop,
     ) -> Result<()> {
         let pairs = frequent.pairs.as_deref().unwrap_or_default();
         while let Some(&[a, b]) = pairs.get(frequent.next) {
-            if comparer.compare(texts.text(a), texts.text(b), Some(&self.thresholds), stop)?.is_some() {
+            if comparer.compare(texts.text(a), texts.text(b), stop)?.is_some() {
                 frequent.similar += 1;
             }
             frequent.next += 1;

@@ -29,11 +29,12 @@ pub struct SharedPassages(Parameters);
 
 impl SharedPassages {
     /// Makes the description of a search, or returns None if its signatures depend on all documents
-    /// in a way that is not known in parts.
+    /// in a way that is not known in parts, or if passages within one document are wanted: no
+    /// document meets itself.
     pub fn new(parameters: Parameters) -> Option<Self> {
         let is_known =
             !parameters.features.are_counted() || matches!(parameters.features, Features::Imatch(_));
-        is_known.then_some(Self(parameters))
+        (is_known && !parameters.within_documents).then_some(Self(parameters))
     }
 
     /// Returns the maker of the signatures of sentences.

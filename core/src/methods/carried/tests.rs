@@ -323,8 +323,12 @@ fn subsequences() {
         ] {
             let parameters = TlcsParameters { trustable, ..TlcsParameters::default() };
             let (signatures, rules) = (SentenceParameters::default(), StopRules::default());
-            let method = Tlcs { signatures, rules, parameters, thresholds, weight: None };
-            check("tlcs", &method, 50);
+            for words in [None, Some(Predicate::new(Measure::Cosine, thresholds.resemblance).unwrap())] {
+                let whole_sets = false;
+                let method =
+                    Tlcs { signatures, rules, parameters, thresholds, weight: None, words, whole_sets };
+                check("tlcs", &method, 50);
+            }
         }
     }
 }

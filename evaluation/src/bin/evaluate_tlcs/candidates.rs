@@ -27,7 +27,15 @@ pub const ANYTHING: Thresholds = Thresholds { resemblance: 1e-9, containment: No
 pub fn candidates(texts: &[String], signatures: Signing) -> Vec<Pair> {
     const BEGINNING: u64 = 200;
     let parameters = Parameters { first: BEGINNING, window: 0, trustable: false, ..Parameters::default() };
-    let method = Tlcs { signatures, rules: PUBLISHED, parameters, thresholds: ANYTHING, weight: None };
+    let method = Tlcs {
+        signatures,
+        rules: PUBLISHED,
+        parameters,
+        thresholds: ANYTHING,
+        weight: None,
+        words: None,
+        whole_sets: false,
+    };
     found(texts, &method, 2).0.into_iter().map(|(pair, _)| pair).collect()
 }
 

@@ -50,23 +50,31 @@ pub fn for_each(input: &Input, each: &mut dyn FnMut(Contender)) {
         contender.all.sort_unstable_by(|a, b| b.1.total_cmp(&a.1));
         each(contender);
     };
+    let method = |trustable, thresholds| Tlcs {
+        signatures: Signing::default(),
+        rules: PUBLISHED,
+        parameters: Parameters { trustable, ..Parameters::default() },
+        thresholds,
+        weight: None,
+        words: None,
+        whole_sets: false,
+    };
+    let texts = &input.corpus.texts;
     for (name, trustable) in [("TLCS of candidates", true), ("LCS of candidates", false)] {
-        let parameters = Parameters { trustable, ..Parameters::default() };
-        let method = |thresholds| Tlcs {
-            signatures: Signing::default(),
-            rules: PUBLISHED,
-            parameters,
-            thresholds,
-            weight: None,
-        };
-        let texts = &input.corpus.texts;
         let began = processor::seconds();
-        let published = found(texts, &method(THRESHOLDS), 1).0.into_iter().map(|(pair, _)| pair).collect();
+        let published =
+            found(texts, &method(trustable, THRESHOLDS), 1).0.into_iter().map(|(pair, _)| pair).collect();
         let seconds = Some(processor::seconds() - began);
         let any = Thresholds { resemblance: LEAST, containment: None };
-        let all_pairs = found(texts, &method(any), 2).0;
+        let all_pairs = found(texts, &method(trustable, any), 2).0;
         give(Contender { name, at: "0.28 or 0.7", published, seconds, alike_from: None, all: all_pairs });
     }
+    let by_cosine = |threshold| Tlcs {
+        words: Some(Predicate::new(Measure::Cosine, threshold).expect("a threshold")),
+        ..method(true, THRESHOLDS)
+    };
+    let of_candidates = of(input, "cosine of candidates", "0.95", &by_cosine(0.95), &by_cosine(LEAST));
+    give(Contender { alike_from: Some(ALIKE_BY_COSINE), ..of_candidates });
     if input.corpus.texts.len() <= ALL_WITH_ALL {
         let of_all = all_with_all(&input.corpus, Parameters::default(), LEAST);
         let published =

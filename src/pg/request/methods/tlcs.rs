@@ -1,9 +1,10 @@
 //! Methods `tlcs` and `lcs`: sentence signatures, filtered sketches, and the (trustable) longest
-//! common subsequence.
+//! common subsequence, or a measure of words in its place.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::sets;
 use crate::pg::request::arguments::Arguments;
 use crate::pg::request::example::such_as;
 use crate::pg::request::options::{self, ColumnName, Number, Options, Real, read_by};
@@ -13,11 +14,14 @@ use neardup_core::joins::sentences::lister::StopRules;
 use neardup_core::methods::Method;
 use neardup_core::methods::tlcs::Tlcs;
 use neardup_core::sketches::sentence;
+use neardup_core::verify::predicate::Predicate;
 use neardup_core::verify::tlcs::{Parameters, Thresholds};
 
 /// The default minimum resemblance and containment of near duplicates.
 const RESEMBLANCE: f64 = 0.28;
 const CONTAINMENT: f64 = 0.7;
+/// The default minimum cosine of candidates (Huang et al., CIKM 2008, section 4.1).
+const COSINE: f64 = 0.95;
 
 /// The options of both methods, followed by the options of `tlcs` only.
 #[derive(Debug, Default, Deserialize)]
@@ -33,12 +37,16 @@ struct TlcsOptions {
     first: Option<Number>,
     weight: Option<ColumnName>,
     dispersed: Option<SentenceDistance>,
+    compare: Option<ComparedMembers>,
+    measure: Option<NamedMeasure>,
     slope: Option<Real>,
     centre: Option<LengthShares>,
     min_part: Option<Number>,
     blocks: Option<Number>,
 }
-const OF_BOTH: usize = 11;
+const OF_BOTH: usize = 13;
+/// Those that only a comparison of characters has.
+const OF_CHARACTERS: [&str; 7] = ["containment", "window", "first", "slope", "centre", "min_part", "blocks"];
 
 impl Options for TlcsOptions {
     fn good(key: &str) -> Option<String> {
@@ -48,6 +56,8 @@ impl Options for TlcsOptions {
             "containment" => json!(CONTAINMENT),
             "slope" => json!(0.1),
             "dispersed" => json!(0.2),
+            "compare" => json!("all"),
+            "measure" => json!("cosine"),
             "centre" => json!([0.4, 0.6]),
             "s" => json!(3),
             "m" => json!(7),
@@ -67,6 +77,23 @@ read_by! {
         let share = value.as_f64().ok_or("a number")?;
         let good = Some(share).filter(|share| *share > 0.0 && *share <= 1.0);
         good.map(Some).ok_or("greater than 0 and at most 1, or false")
+    };
+}
+
+read_by! {
+    /// Whether all pairs of each perhaps-similar set are compared.
+    ComparedMembers(bool): |value| match value.as_str() {
+        Some("representative") => Ok(false),
+        Some("all") => Ok(true),
+        _ => Err("\"representative\" or \"all\""),
+    };
+}
+
+read_by! {
+    /// The name of the method, or of a measure of words.
+    NamedMeasure(String): |value| match value.as_str() {
+        Some(name @ ("tlcs" | "lcs" | "jaccard" | "cosine" | "dice" | "overlap")) => Ok(name.to_owned()),
+        _ => Err("the name of the method, or jaccard, cosine, dice or overlap"),
     };
 }
 
@@ -91,9 +118,15 @@ read_by! {
 pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let trustable = arguments.method == "tlcs";
     let given = arguments.threshold;
-    let resemblance = arguments.threshold(RESEMBLANCE)?;
+    let resemblance = arguments.threshold(usual_threshold(arguments))?;
     let known = options::names::<TlcsOptions>();
     let options: TlcsOptions = arguments.options_of(if trustable { known } else { &known[..OF_BOTH] })?;
+    let words = words(arguments, options.measure.as_ref(), resemblance)?;
+    let whole_sets = options.compare.is_some_and(|compared| compared.0);
+    if whole_sets && options.weight.is_some() {
+        let message = "weight chooses the representative, and compare \"all\" compares all members";
+        return Err(SqlError::parameter(message).hint(such_as(&arguments.example)));
+    }
     let number = |given: Option<Number>, default: u32| given.map_or(default, |number| number.0);
     let count = |given: Option<Number>, default: u64| given.map_or(default, |number| number.0.into());
     let (signatures, rules) = (sentence::SignatureParameters::default(), StopRules::default());
@@ -136,7 +169,37 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     arguments.has_sites();
     let thresholds = Thresholds { resemblance, containment };
     let weight = options.weight.map(|column| column.0);
-    Ok(Box::new(Tlcs { signatures, rules, parameters, thresholds, weight }))
+    Ok(Box::new(Tlcs { signatures, rules, parameters, thresholds, weight, words, whole_sets }))
+}
+
+/// Returns the default threshold. It depends on the measure, which is read later.
+fn usual_threshold(arguments: &Arguments<'_>) -> f64 {
+    let Ok(Some(given)) = &arguments.options else { return RESEMBLANCE };
+    match given.get("measure").and_then(Value::as_str) {
+        Some("cosine") => COSINE,
+        Some("jaccard" | "dice" | "overlap") => sets::DEFAULT_THRESHOLD,
+        _ => RESEMBLANCE,
+    }
+}
+
+/// Returns the condition on the words of candidates, if their measure is one of words. Refuses
+/// options of a comparison of characters then.
+fn words(
+    arguments: &Arguments<'_>,
+    measure: Option<&NamedMeasure>,
+    threshold: f64,
+) -> Result<Option<Predicate>> {
+    let (method, hint) = (arguments.method, such_as(&arguments.example));
+    let Some(NamedMeasure(name)) = measure.filter(|measure| measure.0 != method) else { return Ok(None) };
+    if matches!(name.as_str(), "tlcs" | "lcs") {
+        let message = format!("{name} is no measure of method \"{method}\", but a method");
+        return Err(SqlError::parameter(message).hint(hint));
+    }
+    if let Some(of_characters) = OF_CHARACTERS.iter().find(|option| arguments.given.contains_key(**option)) {
+        let message = format!("measure \"{name}\" compares words: {of_characters} is not used");
+        return Err(SqlError::parameter(message).hint(hint));
+    }
+    Ok(Some(Predicate::new(sets::measure(name, arguments.relations), threshold)?))
 }
 
 /// Reads the bounds of this part: two shares of the text's length.
