@@ -59,7 +59,7 @@ pub fn svg(chart: &Chart<'_>) -> String {
     chart.x_ticks.iter().for_each(|&tick| frame.x_tick(tick));
     for (number, curve) in chart.curves.iter().enumerate() {
         let line: Vec<(f64, f64)> = curve.points.iter().map(|point| (point.x, point.y)).collect();
-        frame.line(number, false, &line);
+        frame.line(number, &line);
         frame.dots(number, &line);
         for Point { x, interval, .. } in &curve.points {
             if let Some(interval) = interval {
