@@ -30,6 +30,9 @@ pub struct Line {
     pub points: Vec<(f64, f64)>,
 }
 
+/// Steps of the upright axis, at most.
+const STEPS: f64 = 6.0;
+
 const WIDTH: f64 = 664.0;
 const HEIGHT: f64 = 360.0;
 const LEFT: f64 = 84.0;
@@ -183,18 +186,30 @@ pub fn powers(value: f64, [from, to]: [f64; 2]) -> f64 {
     (value / from).log10() / (to / from).log10()
 }
 
+/// The least and the greatest of values.
+pub fn ends(values: impl Iterator<Item = f64>) -> [f64; 2] {
+    values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], value| [low.min(value), high.max(value)])
+}
+
+/// Round values from below the least to above the greatest, and how many decimals they have.
+pub fn steps(values: &[f64]) -> (Vec<f64>, usize) {
+    let [low, high] = ends(values.iter().copied());
+    let digits = |power: i32| (-power).max(0);
+    let rounds = (-4..=6).flat_map(|power| [1.0, 2.0, 5.0].map(|of| (of * 10f64.powi(power), digits(power))));
+    let count = |step: f64| ((high / step).ceil() - (low / step).floor()).round();
+    let (step, digits) = rounds.into_iter().find(|&(step, _)| count(step) <= STEPS).unwrap_or((1.0, 0));
+    let first = (low / step).floor();
+    let numbers = 0..=(count(step) as u32).max(1);
+    (numbers.map(|n| (first + f64::from(n)) * step).collect(), digits as usize)
+}
+
 /// A plot of amounts of a unit over x, from 0 to what is at least the greatest.
 pub fn amounts(title: &str, x_title: &str, unit: &str, lines: &[Line]) -> String {
-    let most =
-        lines.iter().flat_map(|line| &line.points).map(|point| point.1).fold(f64::MIN_POSITIVE, f64::max);
-    let power = 10f64.powf(most.log10().floor());
-    let step = [0.2, 0.5, 1.0, 2.0].map(|step| step * power).into_iter().find(|step| 5.0 * step >= most);
-    let step = step.unwrap_or(2.0 * power);
-    let digits = (-step.log10().floor()).max(0.0) as usize;
-    let xs = || lines.iter().flat_map(|line| line.points.iter().map(|point| point.0));
-    let x_ends = [xs().fold(f64::INFINITY, f64::min), xs().fold(f64::NEG_INFINITY, f64::max)];
-    let mut frame = Frame::new(title, x_title, [linear, linear], [x_ends, [0.0, 5.0 * step]]);
-    for value in (0..=5).map(|n| f64::from(n) * step) {
+    let most = lines.iter().flat_map(|line| &line.points).map(|point| point.1).fold(0.0, f64::max);
+    let (steps, digits) = steps(&[0.0, most]);
+    let x_ends = ends(lines.iter().flat_map(|line| &line.points).map(|point| point.0));
+    let mut frame = Frame::new(title, x_title, [linear, linear], [x_ends, ends(steps.iter().copied())]);
+    for value in steps {
         frame.y_tick(value, &format!("{value:.digits$} {unit}"));
     }
     let mut ticks: Vec<f64> =
@@ -208,4 +223,21 @@ pub fn amounts(title: &str, x_title: &str, unit: &str, lines: &[Line]) -> String
         frame.name(number, &line.name);
     }
     frame.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_use_their_range() {
+        let (at, digits) = steps(&[0.912, 0.987]);
+        let rounded: Vec<i64> = at.iter().map(|at| (1000.0 * at).round() as i64).collect();
+        assert_eq!((rounded, digits), (vec![900, 920, 940, 960, 980, 1000], 2));
+        for (low, high) in [(0.0, 1.0), (0.3, 0.31), (0.5, 0.5), (0.02, 0.97), (0.0, 329.0), (0.0, 0.0)] {
+            let (at, _) = steps(&[low, high]);
+            assert!(at[0] <= low && high <= at[at.len() - 1] + 1e-9, "{at:?}");
+            assert!(at.len() <= 8 && at.windows(2).all(|two| two[0] < two[1]), "{at:?}");
+        }
+    }
 }

@@ -52,6 +52,11 @@ impl Pages {
         [known.len().to_string(), share(right, known.len()), share(right, labelled)]
     }
 
+    /// How many pairs nobody judged.
+    fn unjudged(&self, found: &[Pair]) -> usize {
+        found.iter().filter(|&&pair| self.labels.is_right(pair).is_none()).count()
+    }
+
     /// The table of all techniques: pairs of one site, of two, and all.
     pub fn table(&self, found: &[(&'static str, Vec<Pair>)]) {
         let [same, different] = [true, false]
@@ -65,8 +70,7 @@ impl Pages {
             let kinds = [Some(true), Some(false), None].map(|same| {
                 self.figures(found, |pair| same.is_none_or(|same| self.same_site(pair) == same)).join(" | ")
             });
-            let unjudged = found.iter().filter(|&&pair| self.labels.is_right(pair).is_none()).count();
-            println!("| {name} | {} | {unjudged} |", kinds.join(" | "));
+            println!("| {name} | {} | {} |", kinds.join(" | "), self.unjudged(found));
         }
         println!();
     }
@@ -85,12 +89,16 @@ impl Pages {
     pub fn intervals(&self, found: &[(&'static str, Vec<Pair>)]) {
         let columns = [bootstrap::heads("precision"), bootstrap::heads("recall")].concat();
         println!("Intervals of all pairs, {} groups drawn: ", self.groups.1);
-        println!("| technique | {} |\n|---|{}", columns.join(" | "), "---:|".repeat(columns.len()));
+        println!(
+            "| technique | unjudged | {} |\n|---|---:|{}",
+            columns.join(" | "),
+            "---:|".repeat(columns.len())
+        );
         let mut first: Option<[Vec<Part>; 2]> = None;
         for (name, found) in found {
             let both = self.parts(found, |_| true);
             let cells = |n: usize| bootstrap::cells(&both[n], first.as_ref().map(|first| &first[n][..]));
-            println!("| {name} | {} |", [cells(0), cells(1)].concat().join(" | "));
+            println!("| {name} | {} | {} |", self.unjudged(found), [cells(0), cells(1)].concat().join(" | "));
             first.get_or_insert(both);
         }
         println!();
