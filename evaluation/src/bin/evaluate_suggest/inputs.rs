@@ -34,7 +34,8 @@ const LOOKED_AT: [&str; 8] = [
     "zh_law_a",
 ];
 /// The corpora of the small form.
-const SMALL: [&str; 3] = ["bib_dblp_acm_a", "planted_en_a", "rec_census_a"];
+const SMALL: [&str; 5] =
+    ["bib_dblp_acm_a", "en_plagiarism_a", "html_readability_a", "planted_en_a", "rec_census_a"];
 
 /// A corpus with its duplicates.
 pub struct Input {
