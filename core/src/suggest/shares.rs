@@ -166,7 +166,8 @@ impl WholesAndParts {
             return None;
         }
         let mut shares = Shares { documents, ..self.shares };
-        for (of, whole) in self.whole.iter().filter(|(of, _)| of.iter().all(|text| texts.contains(text))) {
+        let of_texts = self.whole.iter().filter(|(of, _)| of.iter().all(|text| texts.contains(text)));
+        for (_, whole) in of_texts {
             if whole.similarity < threshold {
                 shares.apart += u64::from(whole.has_runs);
                 continue;
