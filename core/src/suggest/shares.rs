@@ -3,8 +3,8 @@
 //!
 //! Pairs that are similar as a whole are compared with pairs that have runs of words in common,
 //! without the runs that very many documents have. If many pairs have common runs and are less
-//! similar than the threshold for wholes, parts are shared; unless pairs become ever more numerous as
-//! they have less in common, as those of texts of one kind, which use the same formulas. If most
+//! similar than the threshold for wholes, parts are shared; unless pairs become ever more numerous
+//! as they have less in common, as those of texts of one kind, which use the same formulas. If most
 //! similar pairs have only runs in common that very many documents have, and are not copies, a
 //! template makes them similar. O(pairs).
 
@@ -134,8 +134,8 @@ impl WholesAndParts {
         Ok(())
     }
 
-    /// Adds a pair with this share in common runs, after all pairs by their similarity. `rows` is how
-    /// many pairs of rows it stands for. Texts that are equal as a whole have the same hash.
+    /// Adds a pair with this share in common runs, after all pairs by their similarity. `rows` is
+    /// how many pairs of rows it stands for. Texts that are equal as a whole have the same hash.
     pub fn add_with_runs(&mut self, texts: [u64; 2], share: f64, rows: u64) {
         let are_equal = texts[0] == texts[1];
         self.shares.around += u64::from(!are_equal && share < Self::SHARE + Self::AROUND);
