@@ -22,7 +22,7 @@ use neardup_core::verify::measure::Measure;
 use crate::labels::{self, Labelled, Labels};
 use crate::{corpora, sites, small};
 
-/// The corpora that were looked at while the rules of `suggest` were made; of the others nobody knew.
+/// The corpora that were looked at while the rules of `suggest` were made.
 const LOOKED_AT: [&str; 8] = [
     "bib_dblp_acm_a",
     "en_plagiarism_a",

@@ -88,7 +88,7 @@ impl Row {
         }
         let suggested = WholesAndParts::runs(&profile, input.texts.len() as u64);
         let fits = shares.is_some_and(|shares| shares.are_of_parts() || shares.are_of_templates());
-        // Those of suggestions, and of the default: one of characters, which nearly all texts share in sixes.
+        // Those of suggestions, and the default. Nearly all Chinese texts share runs of six.
         for min_run in BTreeSet::from([suggested.min_run, 12]) {
             for max_documents in [None, suggested.max_documents] {
                 let runs = Runs { min_run, max_documents, threshold: LEAST, ..suggested };
@@ -113,7 +113,7 @@ pub fn table(inputs: &[Input]) {
     println!("### Without labels\n");
     println!("| corpus | looked at | F1 | suggested | unjudged | best F1 | best | share of the best |");
     println!("|{}", " --- |".repeat(8));
-    // F1 of 0.9 and more, and nine tenths of the best: of all, and of those that were not looked at.
+    // F1 of 0.9, and nine tenths of the best: of all, and of those that were not looked at.
     let (mut good, mut near_best) = ([0, 0], [0, 0]);
     let unseen = inputs.iter().filter(|input| !input.looked_at).count();
     for input in inputs {
