@@ -1,7 +1,7 @@
 """Texts to pairs by minhash and LSH of rensa or datasketch: lsh.py FILE.tsv THRESHOLD PEER LIMIT OUT.
 
 FILE.tsv has id, tab, text, of which LIMIT lines are read. Runs of five words, 128 values; bands as the peer chooses
-them (datasketch), or as datasketch would (rensa, which is told). Writes the line numbers, from 1, of each pair to OUT;
+them for the threshold (datasketch), or 16 (rensa, which is told). Writes the line numbers, from 1, of each pair to OUT;
 prints the seconds from the texts to the pairs, on one core.
 """
 import re
@@ -30,7 +30,7 @@ if peer == "datasketch":
 else:
     from rensa import RMinHash, RMinHashLSH
 
-    # 16 bands of 8 rows: what the areas on both sides of 0.8 say of 128 values.
+    # Bands have equally many rows, a power of two: 16 of 8 find pairs from about 0.7 on, 8 of 16 from 0.88 on.
     index = RMinHashLSH(threshold=threshold, num_perm=VALUES, num_bands=16)
     for n, tokens in enumerate(sets):
         if tokens:

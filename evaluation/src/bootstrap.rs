@@ -45,22 +45,25 @@ fn middle(mut values: Vec<f64>) -> Option<[f64; 2]> {
 
 /// The interval of a share; none where there is nothing to draw from.
 pub fn interval(groups: &[Part]) -> Option<[f64; 2]> {
+    exact(groups).or_else(|| middle((0..DRAWS).map(|draw| drawn(groups, draw)).collect()))
+}
+
+/// The exact interval of a share of which draws would say that it is 0 or 1.
+fn exact(groups: &[Part]) -> Option<[f64; 2]> {
     let count = groups.iter().filter(|part| part[1] > 0.0).count();
     if count == 0 {
         return None;
     }
-    let wrong = groups.iter().filter(|part| part[0] < part[1]).count();
-    let right = groups.iter().filter(|part| part[0] > 0.0).count();
-    if right == 0 {
+    if groups.iter().all(|part| part[0] <= 0.0) {
         return Some([0.0, most_of(count, 0)]);
     }
-    let drawn = || middle((0..DRAWS).map(|draw| drawn(groups, draw)).collect());
     // Rates of what may grow are no shares.
-    let is_share = groups.iter().all(|part| part[0] <= part[1]);
-    if is_share && (wrong == 0 || drawn()?[0] >= 0.9995) {
-        return Some([1.0 - most_of(count, wrong), 1.0]);
+    if groups.iter().any(|part| part[0] > part[1]) {
+        return None;
     }
-    drawn()
+    let wrong = groups.iter().filter(|part| part[0] < part[1]).count();
+    let least = || middle((0..DRAWS).map(|draw| drawn(groups, draw)).collect()).map_or(0.0, |ends| ends[0]);
+    (wrong == 0 || least() >= 0.9995).then(|| [1.0 - most_of(count, wrong), 1.0])
 }
 
 /// The greatest chance of an event that is seen as rarely as this, or more rarely, in 25 of 1,000
@@ -84,11 +87,11 @@ fn most_of(count: usize, seen: usize) -> f64 {
 }
 
 /// The interval of the difference of two shares of the same groups; none where no group tells them
-/// apart.
+/// apart, or so few that draws would say of both that they are 0, or 1.
 pub fn difference(a: &[Part], b: &[Part]) -> Option<[f64; 2]> {
     assert_eq!(a.len(), b.len(), "of the same groups");
-    let is_certain = |of: &[Part], n: usize| of.iter().all(|part| part[0] == part[1] * n as f64);
-    if a == b || [0, 1].iter().any(|&n| is_certain(a, n) && is_certain(b, n)) {
+    let is_certain = |of: &[Part], end: usize| exact(of).is_some_and(|ends| ends[end] == end as f64);
+    if a == b || [0, 1].iter().any(|&end| is_certain(a, end) && is_certain(b, end)) {
         return None;
     }
     middle((0..DRAWS).map(|draw| drawn(a, draw) - drawn(b, draw)).collect())
@@ -188,6 +191,10 @@ mod tests {
         assert_eq!(difference(&[[1.0, 2.0]; 30], &[[1.0, 2.0]; 30]), None);
         assert_eq!(difference(&[[2.0, 2.0]; 30], &[[1.0, 1.0]; 30]), None);
         assert_eq!(difference(&[[2.0, 2.0]; 30], &[[1.0, 2.0]; 30]), Some([0.5, 0.5]));
+        // One wrong of a million is no difference that draws can tell.
+        let mut nearly = vec![[1e6, 1e6]; 29];
+        nearly.push([1e6 - 1.0, 1e6]);
+        assert_eq!(difference(&[[1.0, 1.0]; 30], &nearly), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! curves, an upright axis that goes from about the least to about the greatest of what is drawn.
 
 use crate::bootstrap::{Part, interval};
-use crate::plot::{Frame, linear, powers};
+use crate::plot::{Frame, ends, linear, powers, steps};
 
 /// A figure with its interval, where it has one.
 pub struct Point {
@@ -40,8 +40,6 @@ pub struct Chart<'a> {
 
 /// Of more curves nobody tells which is which.
 const MOST: usize = 5;
-/// Steps of the upright axis, at most.
-const STEPS: f64 = 6.0;
 
 /// The chart as SVG.
 pub fn svg(chart: &Chart<'_>) -> String {
@@ -59,7 +57,7 @@ pub fn svg(chart: &Chart<'_>) -> String {
     chart.x_ticks.iter().for_each(|&tick| frame.x_tick(tick));
     for (number, curve) in chart.curves.iter().enumerate() {
         let line: Vec<(f64, f64)> = curve.points.iter().map(|point| (point.x, point.y)).collect();
-        frame.line(number, false, &line);
+        frame.line(number, &line);
         frame.dots(number, &line);
         for Point { x, interval, .. } in &curve.points {
             if let Some(interval) = interval {
@@ -75,36 +73,9 @@ pub fn svg(chart: &Chart<'_>) -> String {
     frame.finish()
 }
 
-fn ends(values: impl Iterator<Item = f64>) -> [f64; 2] {
-    values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], value| [low.min(value), high.max(value)])
-}
-
-/// Round values from below the least to above the greatest, and how many decimals they have.
-fn steps(values: &[f64]) -> (Vec<f64>, usize) {
-    let [low, high] = ends(values.iter().copied());
-    let rounds = (-4..=0).flat_map(|power| [1.0, 2.0, 5.0].map(|of| (of * 10f64.powi(power), -power)));
-    let count = |step: f64| ((high / step).ceil() - (low / step).floor()).round();
-    let (step, digits) = rounds.into_iter().find(|&(step, _)| count(step) <= STEPS).unwrap_or((1.0, 0));
-    let first = (low / step).floor();
-    let numbers = 0..=(count(step) as u32).max(1);
-    (numbers.map(|n| (first + f64::from(n)) * step).collect(), digits as usize)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn axes_use_their_range() {
-        let (at, digits) = steps(&[0.912, 0.987]);
-        let rounded: Vec<i64> = at.iter().map(|at| (1000.0 * at).round() as i64).collect();
-        assert_eq!((rounded, digits), (vec![900, 920, 940, 960, 980, 1000], 2));
-        for (low, high) in [(0.0, 1.0), (0.3, 0.31), (0.5, 0.5), (0.02, 0.97)] {
-            let (at, _) = steps(&[low, high]);
-            assert!(at[0] <= low && high <= at[at.len() - 1] + 1e-9, "{at:?}");
-            assert!(at.len() <= 8 && at.windows(2).all(|two| two[0] < two[1]), "{at:?}");
-        }
-    }
 
     #[test]
     fn a_chart_names_its_curves_and_the_paper() {

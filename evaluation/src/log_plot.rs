@@ -45,7 +45,7 @@ pub fn svg(plot: &Plot<'_>, lines: &[Line]) -> String {
         if plot.dots {
             frame.dots(number, points)
         } else {
-            frame.line(number, false, points)
+            frame.line(number, points)
         }
         frame.name(number, name);
     }

@@ -27,9 +27,11 @@ pub fn table(head: &[String], rows: &[Vec<String>]) {
 /// A line of a plot, with its points.
 pub struct Line {
     pub name: String,
-    pub dashed: bool,
     pub points: Vec<(f64, f64)>,
 }
+
+/// Steps of the upright axis, at most.
+const STEPS: f64 = 6.0;
 
 const WIDTH: f64 = 664.0;
 const HEIGHT: f64 = 360.0;
@@ -112,12 +114,11 @@ impl Frame {
     }
 
     /// The line of colour `number`.
-    pub fn line(&mut self, number: usize, dashed: bool, points: &[(f64, f64)]) {
+    pub fn line(&mut self, number: usize, points: &[(f64, f64)]) {
         let points: Vec<String> =
             points.iter().map(|&point| self.at(point)).map(|(a, b)| format!("{a:.1},{b:.1}")).collect();
-        let dashes = if dashed { " stroke-dasharray=\"5 4\"" } else { "" };
         self.add(&format!(
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.8\"{dashes}/>",
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.8\"/>",
             points.join(" "),
             COLOURS[number % COLOURS.len()]
         ));
@@ -185,37 +186,31 @@ pub fn powers(value: f64, [from, to]: [f64; 2]) -> f64 {
     (value / from).log10() / (to / from).log10()
 }
 
-/// A plot of shares, 0 to 1, over x. Solid and dashed lines of one name have one colour.
-pub fn svg(title: &str, x_title: &str, lines: &[Line]) -> String {
-    let steps: Vec<(f64, String)> =
-        (0..=5).map(|fifth| f64::from(fifth) / 5.0).map(|share| (share, format!("{share:.1}"))).collect();
-    drawn(title, x_title, lines, &steps)
+/// The least and the greatest of values.
+pub fn ends(values: impl Iterator<Item = f64>) -> [f64; 2] {
+    values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], value| [low.min(value), high.max(value)])
+}
+
+/// Round values from below the least to above the greatest, and how many decimals they have.
+pub fn steps(values: &[f64]) -> (Vec<f64>, usize) {
+    let [low, high] = ends(values.iter().copied());
+    let digits = |power: i32| (-power).max(0);
+    let rounds = (-4..=6).flat_map(|power| [1.0, 2.0, 5.0].map(|of| (of * 10f64.powi(power), digits(power))));
+    let count = |step: f64| ((high / step).ceil() - (low / step).floor()).round();
+    let (step, digits) = rounds.into_iter().find(|&(step, _)| count(step) <= STEPS).unwrap_or((1.0, 0));
+    let first = (low / step).floor();
+    let numbers = 0..=(count(step) as u32).max(1);
+    (numbers.map(|n| (first + f64::from(n)) * step).collect(), digits as usize)
 }
 
 /// A plot of amounts of a unit over x, from 0 to what is at least the greatest.
 pub fn amounts(title: &str, x_title: &str, unit: &str, lines: &[Line]) -> String {
-    let most =
-        lines.iter().flat_map(|line| &line.points).map(|point| point.1).fold(f64::MIN_POSITIVE, f64::max);
-    let power = 10f64.powf(most.log10().floor());
-    let step = [0.2, 0.5, 1.0, 2.0].map(|step| step * power).into_iter().find(|step| 5.0 * step >= most);
-    let step = step.unwrap_or(2.0 * power);
-    let digits = (-step.log10().floor()).max(0.0) as usize;
-    let steps: Vec<(f64, String)> = (0..=5)
-        .map(|n| f64::from(n) * step)
-        .map(|value| (value, format!("{value:.digits$} {unit}")))
-        .collect();
-    drawn(title, x_title, lines, &steps)
-}
-
-/// A plot with linear axes; `steps` are the values of the upright one, with what stands beside
-/// them.
-fn drawn(title: &str, x_title: &str, lines: &[Line], steps: &[(f64, String)]) -> String {
-    let xs = || lines.iter().flat_map(|line| line.points.iter().map(|point| point.0));
-    let x_ends = [xs().fold(f64::INFINITY, f64::min), xs().fold(f64::NEG_INFINITY, f64::max)];
-    let y_ends = [steps[0].0, steps[steps.len() - 1].0];
-    let mut frame = Frame::new(title, x_title, [linear, linear], [x_ends, y_ends]);
-    for (value, label) in steps {
-        frame.y_tick(*value, label);
+    let most = lines.iter().flat_map(|line| &line.points).map(|point| point.1).fold(0.0, f64::max);
+    let (steps, digits) = steps(&[0.0, most]);
+    let x_ends = ends(lines.iter().flat_map(|line| &line.points).map(|point| point.0));
+    let mut frame = Frame::new(title, x_title, [linear, linear], [x_ends, ends(steps.iter().copied())]);
+    for value in steps {
+        frame.y_tick(value, &format!("{value:.digits$} {unit}"));
     }
     let mut ticks: Vec<f64> =
         lines.first().map_or(Vec::new(), |line| line.points.iter().map(|p| p.0).collect());
@@ -223,16 +218,26 @@ fn drawn(title: &str, x_title: &str, lines: &[Line], steps: &[(f64, String)]) ->
         ticks = ticks.into_iter().step_by(2).collect();
     }
     ticks.into_iter().for_each(|tick| frame.x_tick(tick));
-    let mut names: Vec<&str> = Vec::new();
-    for line in lines {
-        if !names.contains(&&*line.name) {
-            names.push(&line.name);
-        }
-        let number = names.iter().position(|name| *name == line.name).unwrap_or(0);
-        frame.line(number, line.dashed, &line.points);
-        if !line.dashed || !lines.iter().any(|other| !other.dashed && other.name == line.name) {
-            frame.name(number, &line.name);
-        }
+    for (number, line) in lines.iter().enumerate() {
+        frame.line(number, &line.points);
+        frame.name(number, &line.name);
     }
     frame.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_use_their_range() {
+        let (at, digits) = steps(&[0.912, 0.987]);
+        let rounded: Vec<i64> = at.iter().map(|at| (1000.0 * at).round() as i64).collect();
+        assert_eq!((rounded, digits), (vec![900, 920, 940, 960, 980, 1000], 2));
+        for (low, high) in [(0.0, 1.0), (0.3, 0.31), (0.5, 0.5), (0.02, 0.97), (0.0, 329.0), (0.0, 0.0)] {
+            let (at, _) = steps(&[low, high]);
+            assert!(at[0] <= low && high <= at[at.len() - 1] + 1e-9, "{at:?}");
+            assert!(at.len() <= 8 && at.windows(2).all(|two| two[0] < two[1]), "{at:?}");
+        }
+    }
 }

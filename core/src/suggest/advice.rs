@@ -17,6 +17,8 @@ pub struct Advice {
     pub tokenizer: Option<&'static str>,
     /// The number of words or characters of a run, if runs are compared.
     pub shingle: Option<usize>,
+    /// The least number of tokens of a run in common, if these are compared.
+    pub min_run: Option<usize>,
     /// The number of documents from which on runs in common do not count, if it is limited.
     pub max_documents: Option<u64>,
     /// The expected number of pairs of all documents, if it was estimated.
@@ -102,14 +104,16 @@ fn other(method: &'static str, fits: bool, threshold: Option<f64>, reason: Strin
 /// Returns the row of runs, the suggestion if documents share parts of them.
 fn runs(profile: &TextProfile, threshold: f64, shares: Option<&Shares>, documents: [u64; 2]) -> Advice {
     let short = "runs of words are compared, and texts of a few words that differ in one have hardly any";
+    let min_run = WholesAndParts::min_run(profile);
     let reason = match shares {
-        Some(shares) => shares::why(shares, threshold),
+        Some(shares) => shares::why(shares, threshold, min_run),
         None if !profile.are_texts => "runs of words in texts are compared, and these are tokens".to_owned(),
         None if profile.parts() == ComparedBy::Runs => "there are too many pairs to compare".to_owned(),
         None => short.to_owned(),
     };
     let fits = shares.is_some_and(|shares| shares.are_of_parts() || shares.are_of_templates());
     Advice {
+        min_run: Some(min_run),
         max_documents: Some(WholesAndParts::max_documents(documents[1])),
         pairs: shares.filter(|_| fits).map(|shares| of_all(shares.pairs, [shares.documents, documents[1]])),
         ..other("runs", fits, Some(WholesAndParts::SHARE), reason)
@@ -227,12 +231,13 @@ mod tests {
     fn runs_come_first_where_documents_share_parts() {
         let of = |apart: u64| {
             let shares =
-                Shares { documents: 1000, pairs: 60, with_runs: 50, apart, similar: 30, of_templates: 0 };
+                Shares { documents: 1000, pairs: 60, with_runs: 50, apart, similar: 30, ..Shares::default() };
             let curve = PairCurve::new(10).unwrap();
             advice(&profile([100, 300, 700]), &curve, Some(&shares), [1000, 100_000]).swap_remove(0)
         };
         let first = of(20);
-        assert_eq!((first.method, first.threshold, first.max_documents), ("runs", Some(0.15), Some(1000)));
+        assert_eq!((first.method, first.threshold), ("runs", Some(0.15)));
+        assert_eq!((first.min_run, first.max_documents), (Some(6), Some(1000)));
         assert!(first.pairs.is_some_and(|pairs| pairs > 60 * 9000), "{first:?}");
         assert_eq!(of(5).method, "jaccard");
     }

@@ -106,11 +106,9 @@ mod tests {
             method: "jaccard",
             fits: true,
             threshold: Some(0.5),
-            tokenizer: None,
             shingle: Some(3),
-            max_documents: None,
             pairs: Some(20),
-            reason: String::new(),
+            ..Advice::default()
         };
         labelled(&suggestion, answers, &curve, wanted, |pairs| 10 * pairs)
     }

@@ -2,13 +2,14 @@
 //! their own text inside the template of a site.
 //!
 //! Pairs that are similar as a whole are compared with pairs that have runs of words in common,
-//! without the runs that very many documents have. If many pairs have common runs and are not
-//! similar, parts are shared. If most similar pairs have only runs in common that very many
-//! documents have, and are not copies, a template makes them similar. O(pairs).
+//! without the runs that very many documents have. If many pairs have common runs and are less
+//! similar than the threshold for wholes, parts are shared; unless pairs become ever more numerous
+//! as they have less in common, as those of texts of one kind, which use the same formulas. If most
+//! similar pairs have only runs in common that very many documents have, and are not copies, a
+//! template makes them similar. O(pairs).
 
 use std::collections::{HashMap, HashSet};
 
-use super::curve::PairCurve;
 use super::profile::TextProfile;
 use crate::error::Result;
 use crate::features::tokens::Tokenizer;
@@ -43,8 +44,11 @@ pub struct Shares {
     pub pairs: u64,
     /// The number of pairs of distinct texts with common runs.
     pub with_runs: u64,
-    /// Those of them that are less similar than [`PairCurve::FLOOR`].
+    /// Those of them that are less similar than the threshold.
     pub apart: u64,
+    /// The number of pairs of distinct texts that have by up to [`WholesAndParts::AROUND`] less or
+    /// more in common runs than [`WholesAndParts::SHARE`].
+    pub around: u64,
     /// The number of pairs of distinct texts whose similarity reaches the threshold.
     pub similar: u64,
     /// Those of them that have no common runs but those of very many documents, and are no copies.
@@ -54,8 +58,18 @@ pub struct Shares {
 impl Shares {
     /// Reports whether documents share parts and are not similar otherwise.
     pub fn are_of_parts(&self) -> bool {
+        self.has_apart() && self.is_parted()
+    }
+
+    /// Reports whether many pairs with common runs are not similar.
+    fn has_apart(&self) -> bool {
         const FEW: u64 = 10;
         self.apart >= FEW && 4 * self.apart >= self.with_runs
+    }
+
+    /// Reports whether few pairs have about the least share in common.
+    fn is_parted(&self) -> bool {
+        2 * self.around <= self.with_runs
     }
 
     /// Reports whether most documents are similar by what very many of them have.
@@ -66,10 +80,10 @@ impl Shares {
 }
 
 impl WholesAndParts {
-    /// The least number of words of a run, the default of method `runs`.
-    pub const LEAST_RUN: usize = 12;
     /// The least share of the words of the smaller text that are in common runs.
     pub const SHARE: f64 = 0.15;
+    /// How far from that a share is about as large.
+    pub const AROUND: f64 = 0.05;
     /// The similarity from which on two texts are copies of each other.
     const COPIES: f64 = 0.95;
     /// The number of pairs that are held, about 40 bytes each.
@@ -90,12 +104,19 @@ impl WholesAndParts {
         (documents / 100).max(FEW)
     }
 
-    /// Returns the method that finds the pairs with common runs among so many documents.
-    pub fn runs(documents: u64) -> Runs {
+    /// Returns the least number of tokens of a run: six words, which edited copies still have, or
+    /// twelve characters of scripts without spaces.
+    pub fn min_run(profile: &TextProfile) -> usize {
+        if profile.characters < 0.5 { 6 } else { 12 }
+    }
+
+    /// Returns the method that finds the pairs with common runs among so many documents, and those
+    /// that have nearly as much in common.
+    pub fn runs(profile: &TextProfile, documents: u64) -> Runs {
         Runs {
-            min_run: Self::LEAST_RUN,
+            min_run: Self::min_run(profile),
             of: RunShare::Smaller,
-            threshold: Self::SHARE,
+            threshold: Self::SHARE - Self::AROUND,
             max_documents: Some(Self::max_documents(documents)),
             tokenizer: Tokenizer::Words,
         }
@@ -113,11 +134,16 @@ impl WholesAndParts {
         Ok(())
     }
 
-    /// Adds a pair with common runs, after all pairs by their similarity. `rows` is how many pairs
-    /// of rows it stands for. Texts that are equal as a whole have the same hash.
-    pub fn add_with_runs(&mut self, texts: [u64; 2], rows: u64) {
+    /// Adds a pair with this share in common runs, after all pairs by their similarity. `rows` is
+    /// how many pairs of rows it stands for. Texts that are equal as a whole have the same hash.
+    pub fn add_with_runs(&mut self, texts: [u64; 2], share: f64, rows: u64) {
+        let are_equal = texts[0] == texts[1];
+        self.shares.around += u64::from(!are_equal && share < Self::SHARE + Self::AROUND);
+        if share < Self::SHARE {
+            return;
+        }
         self.shares.pairs = self.shares.pairs.saturating_add(rows);
-        if texts[0] == texts[1] {
+        if are_equal {
             return;
         }
         self.shares.with_runs += 1;
@@ -140,8 +166,10 @@ impl WholesAndParts {
             return None;
         }
         let mut shares = Shares { documents, ..self.shares };
-        for (of, whole) in self.whole.iter().filter(|(_, whole)| whole.similarity >= threshold) {
-            if !of.iter().all(|text| texts.contains(text)) {
+        let of_texts = self.whole.iter().filter(|(of, _)| of.iter().all(|text| texts.contains(text)));
+        for (_, whole) in of_texts {
+            if whole.similarity < threshold {
+                shares.apart += u64::from(whole.has_runs);
                 continue;
             }
             shares.similar += 1;
@@ -156,17 +184,16 @@ fn key([a, b]: [u64; 2]) -> [u64; 2] {
     [a.min(b), a.max(b)]
 }
 
-/// Says what speaks for common runs.
-pub fn why(shares: &Shares, threshold: f64) -> String {
-    let Shares { documents, with_runs, apart, similar, of_templates, .. } = *shares;
+/// Says what speaks for common runs of so many tokens, or against them.
+pub fn why(shares: &Shares, threshold: f64, min_run: usize) -> String {
+    let Shares { documents, with_runs, apart, around, similar, of_templates, .. } = *shares;
     let most = WholesAndParts::max_documents(documents);
-    let [share, least, floor] = [WholesAndParts::SHARE, WholesAndParts::LEAST_RUN as f64, PairCurve::FLOOR]
-        .map(|number| number.to_string());
+    let share = WholesAndParts::SHARE;
     let mut why = Vec::new();
     if shares.are_of_parts() {
         why.push(format!(
-            "{apart} of {with_runs} pairs that have {share} of the shorter text in common, in runs of {least} words or \
-             more, are less similar than {floor} as a whole: documents share parts"
+            "{apart} of {with_runs} pairs that have {share} of the shorter text in common, in runs of {min_run} words or \
+             more, are less similar than {threshold} as a whole: documents share parts"
         ));
     }
     if shares.are_of_templates() {
@@ -174,6 +201,12 @@ pub fn why(shares: &Shares, threshold: f64) -> String {
             "{of_templates} of {similar} pairs from {threshold} on have little more in common than what more than {most} \
              documents have: templates or lists"
         ));
+    }
+    if why.is_empty() && shares.has_apart() {
+        return format!(
+            "{with_runs} pairs have {share} of the shorter text in common, in runs of {min_run} words or more, and {around} \
+             about as much or a little less: texts of one kind, and nothing parts copied passages from their formulas"
+        );
     }
     if why.is_empty() {
         return "documents with runs in common are similar as a whole".to_owned();
@@ -188,7 +221,7 @@ mod tests {
     fn of(whole: &[([u64; 2], f64)], with_runs: &[[u64; 2]]) -> Shares {
         let mut pairs = WholesAndParts::default();
         whole.iter().for_each(|&(texts, similarity)| pairs.add(texts, similarity).unwrap());
-        with_runs.iter().for_each(|&texts| pairs.add_with_runs(texts, 2));
+        with_runs.iter().for_each(|&texts| pairs.add_with_runs(texts, 0.9, 2));
         let texts = whole.iter().flat_map(|(texts, _)| *texts).filter(|text| *text < 5000).collect();
         pairs.finish(0.5, &texts, 5000).unwrap()
     }
@@ -196,8 +229,15 @@ mod tests {
     #[test]
     fn pairs_are_counted_in_either_order() {
         let shares = of(&[([1, 2], 0.9), ([3, 4], 0.4), ([5, 6], 0.6)], &[[2, 1], [3, 4], [8, 7], [9, 9]]);
-        let expected =
-            Shares { documents: 5000, pairs: 8, with_runs: 3, apart: 1, similar: 2, of_templates: 1 };
+        let expected = Shares {
+            documents: 5000,
+            pairs: 8,
+            with_runs: 3,
+            apart: 2,
+            around: 0,
+            similar: 2,
+            of_templates: 1,
+        };
         assert_eq!(shares, expected);
         assert!(!shares.are_of_parts() && !shares.are_of_templates());
         let none = Shares { documents: 5000, ..Shares::default() };
@@ -215,6 +255,11 @@ mod tests {
         assert!(of(&similar(30), &runs(30, 10)).are_of_parts());
         assert!(!of(&similar(31), &runs(31, 10)).are_of_parts());
         assert!(!of(&[], &runs(0, 9)).are_of_parts());
+        // What is less similar than the threshold is missed by it.
+        let some =
+            |nearly| [similar(40 - nearly), pairs(40 - nearly, nearly).map(|texts| (texts, 0.4)).collect()];
+        assert!(of(&some(10).concat(), &runs(40, 0)).are_of_parts());
+        assert!(!of(&some(9).concat(), &runs(40, 0)).are_of_parts());
         // Most similar pairs have only a template in common.
         assert!(of(&similar(30), &runs(14, 0)).are_of_templates());
         assert!(!of(&similar(30), &runs(15, 0)).are_of_templates());
@@ -224,12 +269,35 @@ mod tests {
     }
 
     #[test]
+    fn formulas_are_told_from_parts() {
+        let of = |about: u64| {
+            let mut pairs = WholesAndParts::default();
+            (0..20).for_each(|n| pairs.add_with_runs([2 * n, 2 * n + 1], 0.5, 1));
+            (20..20 + about).for_each(|n| pairs.add_with_runs([2 * n, 2 * n + 1], 0.12, 1));
+            // Equal texts are about nothing.
+            pairs.add_with_runs([9, 9], 0.12, 1);
+            pairs.finish(0.5, &HashSet::new(), 5000).unwrap()
+        };
+        assert_eq!((of(10).with_runs, of(10).pairs, of(10).around), (20, 20, 10));
+        assert!(of(10).are_of_parts() && !of(11).are_of_parts());
+        assert!(why(&of(11), 0.5, 6).contains("20 pairs have 0.15 of the shorter text in common"));
+    }
+
+    #[test]
     fn reasons_name_the_figures() {
-        let shares =
-            Shares { documents: 5000, pairs: 50, with_runs: 40, apart: 20, similar: 30, of_templates: 25 };
-        let why = why(&shares, 0.5);
+        let shares = Shares {
+            documents: 5000,
+            pairs: 50,
+            with_runs: 40,
+            apart: 20,
+            around: 10,
+            similar: 30,
+            of_templates: 25,
+        };
+        let why = why(&shares, 0.5, 12);
         let says = |what: &str| assert!(why.contains(what), "{why}");
         says("20 of 40 pairs that have 0.15 of the shorter text in common, in runs of 12 words or more");
+        says("are less similar than 0.5 as a whole");
         says("25 of 30 pairs from 0.5 on have little more in common than what more than 50 documents have");
         says("runs that more than 50 documents have do not count");
         assert_eq!([0, 999, 5000].map(WholesAndParts::max_documents), [10, 10, 50]);

@@ -113,7 +113,7 @@ SELECT using_method, count_of(call) FROM suggest('kinds', text_column => 'long')
 SELECT using_method, fits FROM suggest('kinds', text_column => 'short') WHERE fits;
 -- Long documents that share a part: a fifth of the words of two, which are different otherwise. Runs are suggested first, with
 -- a call that finds them, and labels are of the similarity of whole texts.
-CREATE FUNCTION words(seed text, n int) RETURNS text LANGUAGE sql AS $$ SELECT string_agg(substr(md5(seed || j), 1, 6), ' ' ORDER BY j) FROM generate_series(1, n) j $$;
+CREATE FUNCTION words(seed text, n int) RETURNS text LANGUAGE sql AS $$ SELECT string_agg(substr(md5(seed || ':' || j), 1, 6), ' ' ORDER BY j) FROM generate_series(1, n) j $$;
 CREATE TABLE parts AS SELECT i AS id, words('own' || i, 120) || ' ' || words('part' || i / 2, 40) || ' ' || words('end' || i, 20) AS body FROM generate_series(0, 79) i;
 SELECT using_method, fits, threshold, pairs, count_of(call) AS found, reason FROM suggest('parts', id_column => 'id') LIMIT 2;
 SELECT count(*) FROM (SELECT * FROM suggest('parts', id_column => 'id') INTERSECT SELECT * FROM suggest('parts', id_column => 'id', sample => 1000)) s;

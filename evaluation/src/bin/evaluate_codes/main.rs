@@ -8,6 +8,7 @@
 //! (core/tests/common/sites).
 
 use neardup_evaluation::bootstrap;
+use neardup_evaluation::chart;
 use neardup_evaluation::corpora;
 mod elimination;
 use neardup_evaluation::log_plot;
@@ -42,7 +43,9 @@ fn main() {
         |name: &str, plot: String| std::fs::write(folder.join(name), plot).expect("a folder for plots");
     let small = small::small();
     noise::print(&data, if small { 300 } else { usize::MAX });
-    write("codes_thresholds.svg", reprints::print(&data, if small { 3000 } else { PAGES }));
+    let [precision, recall] = reprints::print(&data, if small { 3000 } else { PAGES });
+    write("codes_thresholds.svg", precision);
+    write("codes_thresholds_recall.svg", recall);
     for name in CORPORA {
         other_texts::compare(&data, name);
     }

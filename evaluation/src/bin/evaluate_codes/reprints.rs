@@ -15,6 +15,7 @@ use neardup_core::text::html::html_text;
 use neardup_core::verify::measure::Measure;
 
 use crate::bootstrap::{self, Part, numbered, parts};
+use crate::chart::{self, Chart, Curve, Point};
 use crate::elimination::{Eliminated, equal, of_pairs, repeated, share};
 use crate::sites::articles::Language;
 use crate::sites::changes::Change;
@@ -71,6 +72,17 @@ impl Reprints {
         equal(self.pages.iter().map(|page| Some(page.article))).1.len()
     }
 
+    /// The number of each page's article, and how many there are: what is drawn for intervals.
+    fn groups(&self) -> (Vec<u32>, usize) {
+        numbered(&self.pages.iter().map(|page| page.article).collect::<Vec<_>>())
+    }
+
+    /// What each article adds to the precision of what goes.
+    fn precision(&self, (of, groups): &(Vec<u32>, usize), gone: &[Eliminated]) -> Vec<Part> {
+        let goes = |&(a, b): &Eliminated| (of[a as usize], self.article(a) == self.article(b));
+        parts(*groups, gone.iter().map(goes))
+    }
+
     /// Of some of these pages, the share that goes for a page with the same article.
     fn recall(&self, gone: &[Eliminated], is: impl Fn(&Page) -> bool) -> String {
         let stays: HashMap<u32, u32> = gone.iter().copied().collect();
@@ -117,8 +129,8 @@ impl Reprints {
     }
 }
 
-/// Prints the tables; the plot of precision and recall by the threshold.
-pub fn print(data: &Path, count: usize) -> String {
+/// Prints the tables; the plots of precision and of recall by the threshold.
+pub fn print(data: &Path, count: usize) -> [String; 2] {
     let reprints = Reprints::new(data, count);
     let pages = reprints.pages.len();
     println!("### Reprinted pages: titles, checksums, codes (Table II)\n");
@@ -199,17 +211,18 @@ fn contenders(reprints: &Reprints, head: &[String]) -> [(&'static str, Vec<Elimi
 fn intervals(reprints: &Reprints, decided: &[(&str, Vec<Eliminated>)]) {
     println!("### Intervals: the article alone\n");
     println!("Drawn: articles with their pages; the first is repeatability.\n");
-    let (of, groups) = numbered(&reprints.pages.iter().map(|page| page.article).collect::<Vec<_>>());
-    let group = |page: u32| of[page as usize];
+    let groups = reprints.groups();
+    let group = |page: u32| groups.0[page as usize];
     let (_, later) = equal(reprints.pages.iter().map(|page| Some(page.article)));
     let mut first: Option<[Vec<Part>; 2]> = None;
     let rows: Vec<Vec<String>> = decided
         .iter()
         .map(|(name, gone)| {
             let right = |&(a, b): &Eliminated| reprints.article(a) == reprints.article(b);
-            let precision = parts(groups, gone.iter().map(|pair| (group(pair.0), right(pair))));
+            let precision = reprints.precision(&groups, gone);
             let rightly: HashSet<u32> = gone.iter().filter(|pair| right(pair)).map(|pair| pair.0).collect();
-            let recall = parts(groups, later.iter().map(|&(page, _)| (group(page), rightly.contains(&page))));
+            let recall =
+                parts(groups.1, later.iter().map(|&(page, _)| (group(page), rightly.contains(&page))));
             let both = [precision, recall];
             let cells = |n: usize| bootstrap::cells(&both[n], first.as_ref().map(|first| &first[n][..]));
             let row = [vec![(*name).to_owned()], cells(0), cells(1)].concat();
@@ -251,8 +264,8 @@ fn by_template(reprints: &Reprints) {
     plot::table(&["template", "eliminated", "precision", "recall"].map(str::to_owned), &rows);
 }
 
-/// Table IV, and its plot.
-fn thresholds(reprints: &Reprints, inputs: &[(&str, &[String])]) -> String {
+/// Table IV, and its plots.
+fn thresholds(reprints: &Reprints, inputs: &[(&str, &[String])]) -> [String; 2] {
     println!("### Thresholds of repeatability (Table IV)\n");
     let head: Vec<String> = std::iter::once("threshold".to_owned())
         .chain(inputs.iter().flat_map(|(name, _)| {
@@ -260,21 +273,20 @@ fn thresholds(reprints: &Reprints, inputs: &[(&str, &[String])]) -> String {
         }))
         .chain(["the paper: eliminated", "its precision"].map(str::to_owned))
         .collect();
-    let mut lines: Vec<plot::Line> = Vec::new();
-    for (name, _) in inputs {
-        let name = name.split(" (").next().unwrap_or(name);
-        lines.extend([false, true].map(|dashed| plot::Line {
-            name: name.to_owned(),
-            dashed,
-            points: Vec::new(),
-        }));
-    }
+    let groups = reprints.groups();
+    let (_, later) = equal(reprints.pages.iter().map(|page| Some(page.article)));
+    let redundant = parts(groups.1, later.iter().map(|&(page, _)| (groups.0[page as usize], true)));
+    let curve = |&(name, _): &(&str, _)| Curve {
+        name: name.split(" (").next().unwrap_or(name).to_owned(),
+        points: Vec::new(),
+    };
+    let mut curves: [Vec<Curve>; 2] = [0, 1].map(|_| inputs.iter().map(curve).collect());
     let mut rows = Vec::new();
     let mut of_paper = paper::TABLE_IV.iter();
     for percent in (50..=100).rev().step_by(5) {
         let threshold = f64::from(percent) / 100.0;
         let mut row = vec![format!("{threshold:.2}")];
-        for ((_, texts), lines) in inputs.iter().zip(lines.chunks_mut(2)) {
+        for (n, (_, texts)) in inputs.iter().enumerate() {
             let gone = repeated(texts, threshold);
             let right = reprints.right(&gone);
             row.extend([
@@ -282,14 +294,36 @@ fn thresholds(reprints: &Reprints, inputs: &[(&str, &[String])]) -> String {
                 share(right, gone.len()),
                 share(right, reprints.redundant()),
             ]);
-            lines[0].points.push((threshold, right as f64 / gone.len().max(1) as f64));
-            lines[1].points.push((threshold, right as f64 / reprints.redundant() as f64));
+            let precision = reprints.precision(&groups, &gone);
+            let recall: Vec<Part> = precision.iter().zip(&redundant).map(|(a, b)| [a[0], b[1]]).collect();
+            for (curves, groups) in curves.iter_mut().zip([precision, recall]) {
+                curves[n].points.extend(Point::of(threshold, &groups));
+            }
         }
         row.extend(of_paper.next().unwrap_or(&["-", "-"]).map(str::to_owned));
         rows.push(row);
     }
     plot::table(&head, &rows);
-    println!("![Precision and recall by threshold](codes_thresholds.svg)\n");
-    lines.iter_mut().for_each(|line| line.points.reverse());
-    plot::svg("Reprinted pages: precision, and recall (dashed)", "least repeatability", &lines)
+    println!(
+        "![Precision by threshold](codes_thresholds.svg)\n\n![Recall by threshold](codes_thresholds_recall.svg)\n"
+    );
+    let of_paper = (0..)
+        .zip(paper::TABLE_IV)
+        .filter_map(|(n, [_, precision])| Some((1.0 - f64::from(n) * 0.05, precision.parse().ok()?)));
+    let of_paper: Vec<(f64, f64)> = of_paper.collect();
+    let plot = |title, curves: &[Curve], paper: &[(f64, f64)]| {
+        chart::svg(&Chart {
+            title,
+            x_title: "least repeatability",
+            factors: false,
+            x_ticks: &[0.5, 0.6, 0.7, 0.8, 0.9, 1.0],
+            curves,
+            paper,
+            paper_name: "the paper",
+        })
+    };
+    [
+        plot("Reprinted pages: precision", &curves[0], &of_paper),
+        plot("Reprinted pages: recall", &curves[1], &[]),
+    ]
 }

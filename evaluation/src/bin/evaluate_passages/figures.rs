@@ -7,7 +7,6 @@ use neardup_core::passages::Parameters;
 use crate::chart::{self, Chart, Curve, Point};
 use crate::framed::Framed;
 use crate::planted::Planted;
-use crate::plot::{Line, svg};
 use crate::searching::{idf, imatch, shingles, spotsigs};
 use crate::sentences::{ALIKE, Judged, Sentences};
 
@@ -151,20 +150,26 @@ fn idf_ranges(inputs: &[Sentences]) -> String {
     println!("### Sentences by I-Match, by the range of the idf: precision / recall / F1 (Figure 7)\n");
     println!("| corpus | {} |", RANGES.map(|(lo, hi)| format!("[{lo}, {hi}]")).join(" | "));
     println!("|---|{}", "---:|".repeat(RANGES.len()));
-    let mut lines = Vec::new();
+    let mut curves = Vec::new();
     for input in inputs {
-        let scores = RANGES.map(|(lo, hi)| input.judge(&parameters(idf(lo, hi), 0.9)).score);
-        println!(
-            "| {} | {} |",
-            input.name,
-            scores.map(|score| score.cells().replace(" |", " /")).join(" | ")
-        );
-        let of_one = RANGES.iter().zip(scores).filter(|(range, _)| range.1 == 1.0);
-        let points = of_one.map(|(range, score)| (range.0, score.f1())).collect();
-        lines.push(Line { name: input.name.to_owned(), dashed: false, points });
+        let all = RANGES.map(|(lo, hi)| input.judge(&parameters(idf(lo, hi), 0.9)));
+        let cells = all.each_ref().map(|judged| judged.score.cells().replace(" |", " /"));
+        println!("| {} | {} |", input.name, cells.join(" | "));
+        let of_one = RANGES.iter().zip(&all).filter(|(range, _)| range.1 == 1.0);
+        let points = of_one.filter_map(|(range, judged)| Point::of(range.0, &judged.parts)).collect();
+        curves.push(Curve { name: input.name.to_owned(), points });
     }
     println!("\n![F1 of sentences by the least idf](passages_idf.svg)\n");
-    svg("F1 of sentences by I-Match, idf up to 1", "least idf", &lines)
+    chart::svg(&Chart {
+        title: "F1 of sentences by I-Match, idf up to 1",
+        x_title: "least idf (the paper: 0.1 is the best)",
+        factors: false,
+        x_ticks: &[0.0, 0.1, 0.2, 0.3, 0.4, 0.5],
+        curves: &curves,
+        // A precision of 1.4 % at a recall of nearly all.
+        paper: &[(0.4, 2.0 * 0.014 / 1.014)],
+        paper_name: "the paper, Chinese",
+    })
 }
 
 /// SpotSigs by the number of antecedents.

@@ -95,8 +95,7 @@ fn cells(joined: &[Joined]) -> String {
 
 /// No line yet for each algorithm.
 fn lines() -> Vec<plot::Line> {
-    let line =
-        |(name, _): &(&str, _)| plot::Line { name: (*name).to_owned(), dashed: false, points: Vec::new() };
+    let line = |(name, _): &(&str, _)| plot::Line { name: (*name).to_owned(), points: Vec::new() };
     ALGORITHMS.iter().map(line).collect()
 }
 

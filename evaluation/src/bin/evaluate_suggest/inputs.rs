@@ -16,13 +16,14 @@ use neardup_core::storage::files::{MemoryFiles, Resources};
 use neardup_core::suggest::curve::PairCurve;
 use neardup_core::suggest::profile::{ComparedBy, TextProfile};
 use neardup_core::suggest::shares::{Shares, WholesAndParts};
+use neardup_core::text::html::html_text;
 use neardup_core::verify::measure::Measure;
 
 use crate::labels::{self, Labelled, Labels};
-use crate::{corpora, small};
+use crate::{corpora, sites, small};
 
-/// The corpora that were looked at while `suggest` was made; of the others nobody knew.
-const LOOKED_AT: [&str; 7] = [
+/// The corpora that were looked at while the rules of `suggest` were made.
+const LOOKED_AT: [&str; 8] = [
     "bib_dblp_acm_a",
     "en_plagiarism_a",
     "html_readability_a",
@@ -30,9 +31,11 @@ const LOOKED_AT: [&str; 7] = [
     "planted_en_a",
     "planted_zh_a",
     "rec_census_a",
+    "zh_law_a",
 ];
 /// The corpora of the small form.
-const SMALL: [&str; 3] = ["bib_dblp_acm_a", "planted_en_a", "rec_census_a"];
+const SMALL: [&str; 5] =
+    ["bib_dblp_acm_a", "en_plagiarism_a", "html_readability_a", "planted_en_a", "rec_census_a"];
 
 /// A corpus with its duplicates.
 pub struct Input {
@@ -51,6 +54,9 @@ pub fn all(data: &Path) -> Vec<Input> {
         .filter(|name| !small::small() || SMALL.contains(name))
         .map(|name| Input::read(data, name))
         .collect();
+    if !small::small() {
+        inputs.push(Input::of_pages(data));
+    }
     inputs.retain(|input| !input.labels.right.is_empty());
     inputs
 }
@@ -59,6 +65,18 @@ impl Input {
     fn read(data: &Path, name: &str) -> Self {
         let Labelled { corpus, labels, .. } = Labelled::read(data, name);
         Self { name: corpus.name, looked_at: LOOKED_AT.contains(&name), texts: corpus.texts, labels }
+    }
+
+    /// Articles in the templates of sites, of which is known who has which.
+    fn of_pages(data: &Path) -> Self {
+        const PAGES: usize = 1000;
+        let made = sites::pages(data, PAGES);
+        Self {
+            name: format!("{PAGES} pages of sites"),
+            looked_at: false,
+            texts: made.iter().map(|page| html_text(&page.html, None)).collect(),
+            labels: Labels::complete(sites::truth(&made).into_iter().collect()),
+        }
     }
 
     /// The kind of the texts.
@@ -75,13 +93,9 @@ impl Input {
         Corpus::of_texts(&self.texts).pairs(&method).expect("memory")
     }
 
-    /// The pairs with runs in common, with a share from `least` on, and in at most so many
-    /// documents.
-    pub fn runs(&self, least: f64, max_documents: Option<u64>) -> Vec<Pair> {
-        let usual = WholesAndParts::runs(0);
-        Corpus::of_texts(&self.texts)
-            .pairs(&Runs { threshold: least, max_documents, ..usual })
-            .expect("memory")
+    /// The pairs with runs in common, by what is counted and from which share on.
+    pub fn runs(&self, method: Runs) -> Vec<Pair> {
+        Corpus::of_texts(&self.texts).pairs(&method).expect("memory")
     }
 
     /// What long texts share, as `suggest` sees it. `pairs` are those by similarity.
@@ -103,13 +117,13 @@ impl Input {
         let mut rows: Vec<u32> = (0..self.texts.len() as u32).collect();
         rows.sort_by_key(|&row| mix(row.into()));
         rows.truncate(WholesAndParts::documents(profile) as usize);
-        let method = WholesAndParts::runs(rows.len() as u64);
+        let method = WholesAndParts::runs(profile, rows.len() as u64);
         let joined: Vec<&String> = rows.iter().map(|&row| &self.texts[row as usize]).collect();
         let mut seen = HashSet::new();
         for pair in Corpus::of_texts(&joined).pairs(&method).expect("memory") {
             let [a, b] = [pair.left, pair.right].map(|row| text[rows[row as usize] as usize]);
             if seen.insert([a.min(b), a.max(b)]) {
-                both.add_with_runs([a, b], 1);
+                both.add_with_runs([a, b], pair.similarity, 1);
             }
         }
         let texts = rows.iter().map(|&row| text[row as usize]).collect();

@@ -9,6 +9,7 @@ mod intervals;
 mod without_labels;
 use neardup_evaluation::corpora;
 use neardup_evaluation::labels;
+use neardup_evaluation::sites;
 use neardup_evaluation::small;
 
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! The trustable region: its slope, as in figure 8 of Huang et al. (CIKM 2008), where it may be,
 //! its blocks, and iteration.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use neardup_core::verify::tlcs::{Found, Parameters};
 
@@ -72,6 +72,9 @@ pub fn precision(inputs: &[Input]) -> String {
     let (mut rows, mut curves) = (Vec::new(), Curves::default());
     for input in inputs {
         let sets = sets(&input.some_with_labels(DOCUMENTS), input.candidates.iter().copied());
+        let of_sets =
+            sets.iter().flat_map(|(&document, set)| set.iter().map(move |&other| pair(document, other)));
+        let unjudged: HashSet<Pair> = of_sets.filter(|&pair| input.is_right(pair).is_none()).collect();
         for (of, centre) in [("", Parameters::default().centre), (", anywhere", ANYWHERE)] {
             let judged = SLOPES
                 .map(|slope| judged(input, &sets, Parameters { slope, centre, ..Parameters::default() }));
@@ -85,17 +88,20 @@ pub fn precision(inputs: &[Input]) -> String {
                 curves.add(input, &SLOPES, &of_documents);
             }
             let mut cells = row(&format!("{}{of}", input.corpus.name), &means(&of_documents));
-            cells.insert(1, number(recall));
+            cells.splice(1..1, [unjudged.len().to_string(), number(recall)]);
             rows.push(cells);
         }
     }
     let [at, peak] = PEAK;
     let mut paper = row("the paper", &SLOPES.map(|slope| if slope == at { peak } else { f64::NAN }));
-    paper.insert(1, number(0.9));
+    paper.splice(1..1, ["-".to_owned(), number(0.9)]);
     rows.push(paper);
     println!("### Precision of sets at a fixed recall against the slope (Figure 8)\n");
-    let columns: Vec<String> =
-        std::iter::once("recall".to_owned()).chain(SLOPES.iter().map(f64::to_string)).collect();
+    let columns: Vec<String> = ["unjudged", "recall"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(SLOPES.iter().map(f64::to_string))
+        .collect();
     table(&head("corpus", &columns), &rows);
     println!("![Precision against slope](tlcs_slope.svg)\n");
     chart::svg(&Chart {
@@ -143,10 +149,12 @@ pub fn regions<'a>(inputs: impl Iterator<Item = &'a Input>) {
     for input in inputs {
         let name = &input.corpus.name;
         let (labelled, others) = input.split(SAMPLE);
-        let count =
-            |right| input.candidates.iter().filter(|&&pair| input.is_right(pair) == Some(right)).count();
+        let count = |right: Option<bool>| {
+            input.candidates.iter().filter(|&&pair| input.is_right(pair) == right).count()
+        };
+        let unjudged = count(None).to_string();
         let weights = [(true, labelled.len()), (false, others.len())]
-            .map(|(right, sampled)| count(right) as f64 / sampled.max(1) as f64);
+            .map(|(right, sampled)| count(Some(right)) as f64 / sampled.max(1) as f64);
         let found: Vec<[Vec<Found>; 2]> = variants
             .iter()
             .map(|&(_, parameters)| {
@@ -159,7 +167,7 @@ pub fn regions<'a>(inputs: impl Iterator<Item = &'a Input>) {
             let (right, wrong) = (weights[0] * passing(labelled), weights[1] * passing(others));
             format!("{} / {}", number(share(right, right + wrong)), number(recall))
         };
-        let mut cells = vec![name.clone()];
+        let mut cells = vec![name.clone(), unjudged.clone()];
         cells.extend(found.iter().map(|found| rates(found, passes)));
         cells.push(rates(&found[0], passes_by_union));
         rows.push(cells);
@@ -170,15 +178,15 @@ pub fn regions<'a>(inputs: impl Iterator<Item = &'a Input>) {
             };
             let values: Vec<f64> = found.iter().map(of).collect();
             let mut cells = row(name, &values);
-            cells.insert(1, recall.to_string());
+            cells.splice(1..1, [unjudged.clone(), recall.to_string()]);
             equal.push(cells);
         }
     }
     let names = variants.map(|(name, _)| name);
     println!("### Blocks, centre, length and iteration: precision / recall of candidates at 0.28 or 0.7\n");
-    let columns: Vec<&str> = names.into_iter().chain(["of the union"]).collect();
+    let columns: Vec<&str> = ["unjudged"].into_iter().chain(names).chain(["of the union"]).collect();
     table(&head("corpus", &columns), &rows);
     println!("### The same at equal recall of candidates: precision\n");
-    let columns: Vec<&str> = std::iter::once("recall").chain(names).collect();
+    let columns: Vec<&str> = ["unjudged", "recall"].into_iter().chain(names).collect();
     table(&head("corpus", &columns), &equal);
 }

@@ -17,18 +17,20 @@ const PAIRS: usize = 300;
 pub fn table(inputs: &[Input]) {
     println!("### What each step leaves (Table 2)\n");
     let mut rows: Vec<Vec<String>> = inputs.iter().map(of_steps).collect();
-    let paper = ["the paper's pages", "-", "-", "-", "0.67", "-", "-", "-", "-", "0.95"];
+    let paper = ["the paper's pages", "-", "-", "-", "-", "0.67", "-", "-", "-", "-", "-", "0.95"];
     rows.push(paper.map(str::to_owned).to_vec());
     let head = [
         "corpus",
         "all pairs",
         "1: candidates",
+        "unjudged",
         "right",
         "right of a set",
         "2: characters in sketches",
         "µs a pair",
         "without 2: µs",
         "3: near duplicates",
+        "unjudged",
         "right",
     ];
     table_of(&head, &rows);
@@ -40,6 +42,7 @@ fn of_steps(input: &Input) -> Vec<String> {
         let judged: Vec<bool> = pairs.iter().filter_map(|&pair| input.is_right(pair)).collect();
         share(judged.iter().filter(|&&right| right).count() as f64, judged.len() as f64)
     };
+    let unjudged = |pairs: &[Pair]| pairs.iter().filter(|&&pair| input.is_right(pair).is_none()).count();
     let accepted: Vec<Pair> = input
         .candidates
         .iter()
@@ -53,12 +56,14 @@ fn of_steps(input: &Input) -> Vec<String> {
         input.corpus.name.clone(),
         (documents * (documents - 1) / 2).to_string(),
         input.candidates.len().to_string(),
+        unjudged(&input.candidates).to_string(),
         number(precision(&input.candidates)),
         number(right_of_sets(input)),
         number(kept),
         format!("{with:.0}"),
         format!("{without:.0}"),
         accepted.len().to_string(),
+        unjudged(&accepted).to_string(),
         number(precision(&accepted)),
     ]
 }

@@ -22,14 +22,17 @@ pub fn tables(inputs: &[Input], pages: &Input) {
         let mut first: Option<Vec<Part>> = None;
         for_each(input, &mut |contender| {
             rows.push(row(input, &contender, &groups, name, |_| true));
-            let precision = groups.precision_at(input, &contender, DECIDING);
+            let deciding = groups.precision_at(input, &contender, DECIDING);
             if contender.name == "TLCS of all" {
-                first.clone_from(&precision);
+                first = deciding.as_ref().map(|(precision, _)| precision.clone());
             }
             let mut cells = vec![name.to_owned(), contender.name.to_owned()];
-            match precision {
-                Some(precision) => cells.extend(bootstrap::cells(&precision, first.as_deref())),
-                None => cells.extend(["-", "-", "-"].map(str::to_owned)),
+            match deciding {
+                Some((precision, unjudged)) => {
+                    cells.push(unjudged.to_string());
+                    cells.extend(bootstrap::cells(&precision, first.as_deref()));
+                }
+                None => cells.extend(["-"; 4].map(str::to_owned)),
             }
             intervals.push(cells);
             times.push((name.to_owned(), contender.name, contender.seconds));
@@ -54,7 +57,7 @@ pub fn tables(inputs: &[Input], pages: &Input) {
     );
     let heads = bootstrap::heads("precision");
     let columns: Vec<&str> =
-        ["corpus", "method"].into_iter().chain(heads.iter().map(String::as_str)).collect();
+        ["corpus", "method", "unjudged"].into_iter().chain(heads.iter().map(String::as_str)).collect();
     table_of(&columns, &intervals);
     of_times(&times);
     of_pages.print();
@@ -115,16 +118,18 @@ impl Groups {
         Self { of, count }
     }
 
-    /// What each group adds to the precision at the greatest threshold with a recall; none where no
-    /// threshold has it, or where the rule of labels alone decides.
-    fn precision_at(&self, input: &Input, contender: &Contender, recall: f64) -> Option<Vec<Part>> {
+    /// What each group adds to the precision at the greatest threshold with a recall, and how many
+    /// pairs there nobody judged; none where no threshold has it, or where the rule of labels alone
+    /// decides.
+    fn precision_at(&self, input: &Input, contender: &Contender, recall: f64) -> Option<(Vec<Part>, usize)> {
         let least = recall * input.corpus.labelled.len() as f64;
         let of_each: Vec<(Option<bool>, f64)> =
             contender.all.iter().map(|&(pair, similarity)| (input.is_right(pair), similarity)).collect();
         let end = reaching(least, &of_each)?;
         let decided = of_each[end - 1].1;
+        let unjudged = of_each[..end].iter().filter(|pair| pair.0.is_none()).count();
         (!is_by_the_rule(input, contender, decided))
-            .then(|| self.parts(input, contender.all[..end].iter().map(|of| of.0)))
+            .then(|| (self.parts(input, contender.all[..end].iter().map(|of| of.0)), unjudged))
     }
 
     /// What each group adds to the precision of some pairs.

@@ -9,10 +9,10 @@
 //! (core/tests/common/sites).
 
 use neardup_evaluation::bootstrap;
+use neardup_evaluation::chart;
 use neardup_evaluation::labels;
 use neardup_evaluation::log_plot;
 mod pages;
-use neardup_evaluation::plot;
 use neardup_evaluation::sites;
 use neardup_evaluation::small;
 mod techniques;

@@ -52,6 +52,11 @@ impl Pages {
         [known.len().to_string(), share(right, known.len()), share(right, labelled)]
     }
 
+    /// How many pairs nobody judged.
+    fn unjudged(&self, found: &[Pair]) -> usize {
+        found.iter().filter(|&&pair| self.labels.is_right(pair).is_none()).count()
+    }
+
     /// The table of all techniques: pairs of one site, of two, and all.
     pub fn table(&self, found: &[(&'static str, Vec<Pair>)]) {
         let [same, different] = [true, false]
@@ -65,30 +70,35 @@ impl Pages {
             let kinds = [Some(true), Some(false), None].map(|same| {
                 self.figures(found, |pair| same.is_none_or(|same| self.same_site(pair) == same)).join(" | ")
             });
-            let unjudged = found.iter().filter(|&&pair| self.labels.is_right(pair).is_none()).count();
-            println!("| {name} | {} | {unjudged} |", kinds.join(" | "));
+            println!("| {name} | {} | {} |", kinds.join(" | "), self.unjudged(found));
         }
         println!();
     }
 
+    /// What each group adds to the precision of the pairs of some kind, and to their recall.
+    pub fn parts(&self, found: &[Pair], kind: impl Fn(Pair) -> bool) -> [Vec<Part>; 2] {
+        let group = |pair: Pair| self.groups.0[pair.0 as usize];
+        let found: HashSet<Pair> = found.iter().copied().filter(|&pair| kind(pair)).collect();
+        let known = found.iter().filter_map(|&pair| Some((group(pair), self.labels.is_right(pair)?)));
+        let labelled = self.labels.right.iter().copied().filter(|&pair| kind(pair));
+        let recalled = labelled.map(|pair| (group(pair), found.contains(&pair)));
+        [parts(self.groups.1, known), parts(self.groups.1, recalled)]
+    }
+
     /// The table of intervals of the precision and the recall of all pairs.
     pub fn intervals(&self, found: &[(&'static str, Vec<Pair>)]) {
-        let group = |pair: Pair| self.groups.0[pair.0 as usize];
         let columns = [bootstrap::heads("precision"), bootstrap::heads("recall")].concat();
         println!("Intervals of all pairs, {} groups drawn: ", self.groups.1);
-        println!("| technique | {} |\n|---|{}", columns.join(" | "), "---:|".repeat(columns.len()));
+        println!(
+            "| technique | unjudged | {} |\n|---|---:|{}",
+            columns.join(" | "),
+            "---:|".repeat(columns.len())
+        );
         let mut first: Option<[Vec<Part>; 2]> = None;
         for (name, found) in found {
-            let known = found.iter().filter_map(|&pair| Some((group(pair), self.labels.is_right(pair)?)));
-            let precision = parts(self.groups.1, known);
-            let found: HashSet<&Pair> = found.iter().collect();
-            let recall = parts(
-                self.groups.1,
-                self.labels.right.iter().map(|pair| (group(*pair), found.contains(pair))),
-            );
-            let both = [precision, recall];
+            let both = self.parts(found, |_| true);
             let cells = |n: usize| bootstrap::cells(&both[n], first.as_ref().map(|first| &first[n][..]));
-            println!("| {name} | {} |", [cells(0), cells(1)].concat().join(" | "));
+            println!("| {name} | {} | {} |", self.unjudged(found), [cells(0), cells(1)].concat().join(" | "));
             first.get_or_insert(both);
         }
         println!();

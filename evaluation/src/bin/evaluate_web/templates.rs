@@ -9,18 +9,19 @@ use neardup_core::text::html::html_text;
 use neardup_core::text::words::words;
 
 use crate::bootstrap::numbered;
+use crate::chart::{self, Chart, Curve, Point};
 use crate::labels::Labels;
+use crate::log_plot;
 use crate::pages::{Pages, Pair, share};
 use crate::sites::changes::Change;
 use crate::sites::{self, Page, SHARES};
 use crate::techniques::{MAIN, Named};
-use crate::{log_plot, plot};
 
 /// Pairs that are read for the words that they differ in.
 const READ: usize = 2000;
 
 /// Prints the tables; the plots, with the names of their files.
-pub fn print(data: &Path, count: usize, techniques: &[Named]) -> [(&'static str, String); 3] {
+pub fn print(data: &Path, count: usize, techniques: &[Named]) -> [(&'static str, String); 4] {
     let made = sites::pages(data, count);
     let pages = Pages {
         html: made.iter().map(|page| page.html.clone()).collect(),
@@ -35,7 +36,7 @@ pub fn print(data: &Path, count: usize, techniques: &[Named]) -> [(&'static str,
     println!("| shingling | 0.38 | over 0.9 |\n| simhash | 0.50 | 0.74 |\n| combined | 0.79 | - |\n");
     pages.intervals(&found);
     let main = &found[..MAIN];
-    let by_share = by_template(&pages, &made, main);
+    let [precision, recall] = by_template(&pages, &made, main);
     by_change(&pages, &made, main);
     let read: Vec<Vec<String>> = made.iter().map(|page| sorted_words(&page.html)).collect();
     let differences = differences(&pages, &read, main);
@@ -47,7 +48,8 @@ pub fn print(data: &Path, count: usize, techniques: &[Named]) -> [(&'static str,
         dots: true,
     };
     [
-        ("web_templates.svg", by_share),
+        ("web_templates.svg", precision),
+        ("web_templates_recall.svg", recall),
         ("web_differences.svg", differences),
         ("web_degrees.svg", log_plot::svg(&plot, &degrees(main))),
     ]
@@ -67,34 +69,36 @@ fn rows(head: &[String], found: &[(&'static str, Vec<Pair>)], cells: impl Fn(&[P
     println!();
 }
 
-/// Precision and recall of pairs of one site, by how much of its pages is template; their plot.
-fn by_template(pages: &Pages, made: &[Page], found: &[(&'static str, Vec<Pair>)]) -> String {
+/// Precision and recall of pairs of one site, by how much of its pages is template; their plots.
+fn by_template(pages: &Pages, made: &[Page], found: &[(&'static str, Vec<Pair>)]) -> [String; 2] {
     println!("Pairs of one site, by the share of its template: ");
     let head: Vec<String> =
         SHARES.iter().flat_map(|share| [format!("{share} %: precision"), "recall".to_owned()]).collect();
-    let of = |pairs: &[Pair], share: u32| {
-        pages.figures(pairs, |pair| pages.same_site(pair) && made[pair.0 as usize].share == share)
-    };
+    let is_of = |pair: Pair, share: u32| pages.same_site(pair) && made[pair.0 as usize].share == share;
     rows(&head, found, |pairs| {
         let cells = |&share: &u32| {
-            let [_, precision, recall] = of(pairs, share);
+            let [_, precision, recall] = pages.figures(pairs, |pair| is_of(pair, share));
             [precision, recall]
         };
         SHARES.iter().flat_map(cells).collect()
     });
-    println!("![Precision and recall by template](web_templates.svg)\n");
-    let line = |name: &str, pairs: &[Pair], dashed: bool| {
-        let point = |&share: &u32| {
-            let value = of(pairs, share)[if dashed { 2 } else { 1 }].parse().ok()?;
-            Some((f64::from(share), value))
+    println!(
+        "![Precision by template](web_templates.svg)\n\n![Recall by template](web_templates_recall.svg)\n"
+    );
+    [(0, "Pairs of one site: precision"), (1, "Pairs of one site: recall")].map(|(figure, title)| {
+        let curve = |(name, pairs): &(&str, Vec<Pair>)| {
+            let groups = |share: u32| pages.parts(pairs, |pair| is_of(pair, share));
+            let point = |&share: &u32| Point::of(f64::from(share), &groups(share)[figure]);
+            Curve { name: short(name), points: SHARES.iter().filter_map(point).collect() }
         };
-        plot::Line { name: short(name), dashed, points: SHARES.iter().filter_map(point).collect() }
-    };
-    let lines: Vec<plot::Line> = found
-        .iter()
-        .flat_map(|(name, pairs)| [false, true].map(|dashed| line(name, pairs, dashed)))
-        .collect();
-    plot::svg("Pairs of one site: precision, and recall (dashed)", "template, % of a page", &lines)
+        let curves: Vec<Curve> = found.iter().map(curve).collect();
+        plot(title, "template, % of a page", &SHARES.map(f64::from), &curves)
+    })
+}
+
+/// A chart of our figures; what the paper has of them it does not give in numbers.
+fn plot(title: &str, x_title: &str, x_ticks: &[f64], curves: &[Curve]) -> String {
+    chart::svg(&Chart { title, x_title, factors: false, x_ticks, curves, paper: &[], paper_name: "" })
 }
 
 /// Recall by what was done to one of the two, the other being as it is.
@@ -148,7 +152,7 @@ fn differences(pages: &Pages, read: &[Vec<String>], found: &[(&'static str, Vec<
         "| technique | right pairs: median | 90 % below | wrong pairs: median | 90 % below | more than 200 |"
     );
     println!("|---|---:|---:|---:|---:|---:|");
-    let mut lines = Vec::new();
+    let mut curves = Vec::new();
     for ((name, _), [right, wrong]) in found.iter().zip(&of_all) {
         let at = |of: &[usize], percent: usize| {
             of.get(of.len() * percent / 100).map_or("-".to_owned(), usize::to_string)
@@ -158,12 +162,15 @@ fn differences(pages: &Pages, read: &[Vec<String>], found: &[(&'static str, Vec<
         let cells = [at(right, 50), at(right, 90), at(wrong, 50), at(wrong, 90), share(many, all)];
         println!("| {name} | {} |", cells.join(" | "));
         let below = |words: u32| right.iter().chain(wrong).filter(|&&n| n <= words as usize).count();
-        let points =
-            (0..=10).map(|power| (f64::from(power), below((1 << power) - 1) as f64 / all.max(1) as f64));
-        lines.push(plot::Line { name: short(name), dashed: false, points: points.collect() });
+        let point = |power: u32| {
+            let y = below((1 << power) - 1) as f64 / all.max(1) as f64;
+            Point { x: f64::from(power), y, interval: None }
+        };
+        curves.push(Curve { name: short(name), points: (0..=10).map(point).collect() });
     }
     println!("\n![Words that pairs differ in](web_differences.svg)\n");
-    plot::svg("Share of the pairs that differ in fewer than 2ⁿ words", "n", &lines)
+    let ticks: Vec<f64> = (0..=10).map(f64::from).collect();
+    plot("Share of the pairs that differ in fewer than 2ⁿ words", "n", &ticks, &curves)
 }
 
 /// How many words of two sorted lists are in only one of them.

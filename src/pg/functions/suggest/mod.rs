@@ -75,8 +75,9 @@ fn advised_call(example: &Example, advice: &Advice) -> String {
     } else if advice.method != "jaccard" {
         example = example.with("method", literal(advice.method));
     }
-    if let Some(most) = advice.max_documents {
-        example = example.with("options", literal(&format!("{{\"max_documents\": {most}}}")));
+    if let (Some(least), Some(most)) = (advice.min_run, advice.max_documents) {
+        let options = format!("{{\"min_run\": {least}, \"max_documents\": {most}}}");
+        example = example.with("options", literal(&options));
     }
     if let Some(tokenizer) = advice.tokenizer {
         example = example.with("tokenizer", literal(tokenizer));

@@ -73,7 +73,7 @@ impl Survey {
         mut parts: WholesAndParts,
     ) -> Result<Option<Shares>> {
         let documents = WholesAndParts::documents(&self.profile).min(self.documents[0]);
-        let method = WholesAndParts::runs(documents);
+        let method = WholesAndParts::runs(&self.profile, documents);
         let sampled = sample.at_most(documents).narrow(&request.left);
         let reading = request.reading_of(&sampled);
         let (mut pairs, mut finished, _) = reading.prepare(|reading| method.pairs(reading))?;
@@ -87,7 +87,8 @@ impl Survey {
                 check_for_interrupts!();
                 let before = if pairs.given() == 0 { known } else { pairs.given() };
                 let Some(pair) = pairs.take_group() else { break };
-                parts.add_with_runs([pair.left, pair.right].map(hash), pairs.given().saturating_sub(before));
+                let rows = pairs.given().saturating_sub(before);
+                parts.add_with_runs([pair.left, pair.right].map(hash), pair.similarity, rows);
             }
             if parts.is_full() || !pairs.advance(&finished.executor)? {
                 break;
@@ -97,7 +98,7 @@ impl Survey {
         }
         for (rows, _) in pairs.equal_rows().filter(|(_, similarity)| similarity.is_some()) {
             let rows = rows.len() as u64;
-            parts.add_with_runs([0, 0], rows * (rows - 1) / 2);
+            parts.add_with_runs([0, 0], 1.0, rows * (rows - 1) / 2);
         }
         let mut texts = HashSet::new();
         memory::attempt(DOING, || texts.try_reserve(ids.len()))?;
