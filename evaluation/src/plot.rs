@@ -227,10 +227,10 @@ pub fn amounts(title: &str, x_title: &str, unit: &str, lines: &[Line]) -> String
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn axes_use_their_range() {
+        use super::steps;
+
         let (at, digits) = steps(&[0.912, 0.987]);
         let rounded: Vec<i64> = at.iter().map(|at| (1000.0 * at).round() as i64).collect();
         assert_eq!((rounded, digits), (vec![900, 920, 940, 960, 980, 1000], 2));

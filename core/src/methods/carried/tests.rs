@@ -352,7 +352,15 @@ fn combinations() {
         let thresholds = TlcsThresholds { resemblance: 0.28, containment: Some(0.7) };
         let (signatures, rules) = (SentenceParameters::default(), StopRules::default());
         let parameters = TlcsParameters::default();
-        Box::new(Tlcs { signatures, rules, parameters, thresholds, weight: None }) as Box<dyn Method>
+        Box::new(Tlcs {
+            signatures,
+            rules,
+            parameters,
+            thresholds,
+            weight: None,
+            words: None,
+            whole_sets: false,
+        }) as Box<dyn Method>
     };
     let t = Rule::Technique;
     for (methods, rule) in [
