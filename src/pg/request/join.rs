@@ -74,10 +74,10 @@ impl Request {
         if !form.has(Argument::Options) {
             refuse_sketches(&columns, form.name)?;
         }
-        if let Some((kind, _)) = sketches {
+        let asked = given.text(Argument::Method)?.unwrap_or(Cow::Borrowed(methods::DEFAULT));
+        if let Some((kind, _)) = sketches.filter(|_| asked != methods::COMBINED) {
             example = example.with("method", literal(kind.method()));
         }
-        let asked = given.text(Argument::Method)?.unwrap_or(Cow::Borrowed(methods::DEFAULT));
         let Some((name, parse)) = methods::find(&asked) else {
             let usual = example.with("method", literal("cosine"));
             return Err(unknown_method(&asked, if sketches.is_some() { &example } else { &usual }));
@@ -101,7 +101,7 @@ impl Request {
             ..Arguments::of_defaults(name)
         };
         let method = match sketches {
-            Some((kind, column)) => stored::parse(&mut arguments, kind, &column.name)?,
+            Some((kind, column)) => methods::of_sketches(&mut arguments, kind, &column.name)?,
             None => parse(&mut arguments)?,
         };
         // A method that reads no pages leaves the column of URLs, which is refused.
@@ -124,7 +124,7 @@ impl Request {
             Ok(RowColumns { site, ..limits.columns(table, number)? })
         })?;
         alike_groups(&left, right.as_ref())?;
-        let method_name = sketches.map_or(name, |(kind, _)| kind.method());
+        let method_name = name;
         let (name, id_type) = (form.name, tables.id_type());
         Ok(Self { name, left, right, id_type, method_name, method, max_pairs, example, of_words })
     }

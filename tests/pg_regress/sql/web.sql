@@ -202,5 +202,16 @@ SELECT count(*) > 0 AS sites_of_tlcs FROM near_duplicates('mixed', text_column =
 CREATE TABLE tokens AS SELECT id, regexp_split_to_array(body, ' ') AS body FROM mixed;
 SELECT * FROM near_duplicates('tokens', text_column => 'body', id_column => 'id', method => 'combined', options => '{"techniques": ["simhash", "edit"]}');
 SELECT count(*) > 0 AS of_tokens FROM near_duplicates('tokens', text_column => 'body', id_column => 'id', method => 'combined', options => '{"techniques": ["simhash", "hamming", "imatch"]}');
+-- Stored sketches: another threshold by site, and any rule of the method of their type.
+CREATE TABLE sketched AS SELECT id, site, minhash(body, 1) AS m, simhash(body) AS s FROM mixed;
+SELECT (SELECT count(*) FROM near_duplicates('sketched', 0.6, id_column => 'id', text_column => 'm', method => 'combined', site_column => 'site', options => '{"same_site": 0.9, "different_site": 0.6}'))
+    = count(*) FILTER (WHERE (a.site = b.site) IS NOT TRUE OR similarity >= 0.9) AS by_site, count(*) > 0 AS some
+FROM near_duplicates('sketched', 0.6, id_column => 'id', text_column => 'm', method => 'minhash') n, sketched a, sketched b WHERE a.id = left_id AND b.id = right_id;
+SELECT count(*) = (SELECT count(*) FROM near_duplicates('sketched', id_column => 'id', text_column => 's', method => 'simhash', options => '{"distance": 9}')) AS by_distance
+FROM near_duplicates('sketched', id_column => 'id', text_column => 's', method => 'combined', options => '{"techniques": {"any": [{"method": "simhash", "distance": 3}, {"method": "simhash", "distance": 9}]}}');
+SELECT * FROM near_duplicates('sketched', id_column => 'id', text_column => 's', method => 'combined', options => '{"techniques": ["simhash", "tlcs"]}');
+SELECT * FROM near_duplicates('sketched', id_column => 'id', text_column => 'm', method => 'combined', options => '{"high_recall": true}');
+SELECT * FROM near_duplicates('sketched', id_column => 'id', text_column => 'm', method => 'combined', options => '{"max_bucket": 10}');
+SELECT * FROM near_duplicates('sketched', id_column => 'id', text_column => 'm', method => 'combined', shingle => 2);
 DROP VIEW of_any, of_chain, of_sites, of_tlcs, of_edit, of_runs, of_imatch, chain_found, any_found, sites_found CASCADE;
-DROP TABLE mixed, tokens;
+DROP TABLE mixed, tokens, sketched;

@@ -9,7 +9,7 @@ use neardup_core::methods::Method;
 pub(crate) type Parse = fn(&mut Arguments<'_>) -> Result<Box<dyn Method>>;
 
 /// The method that is made of others.
-pub(super) const COMBINED: &str = "combined";
+pub(crate) const COMBINED: &str = "combined";
 
 /// All methods by name, in the order in which hints list them. `combined` has no function here.
 pub(super) const METHODS: &[(&str, Option<Parse>)] = &[

@@ -31,6 +31,17 @@ pub(crate) fn kind_of<'a>(
     Ok(kind(first).map(|kind| (kind, first)))
 }
 
+fn refused(arguments: &Arguments<'_>, kind: SketchKind, column: &str, what: &str) -> SqlError {
+    let message = format!("column \"{column}\" is of type {}: {what}", kind.type_name());
+    SqlError::parameter(message).hint(such_as(&arguments.example))
+}
+
+/// Refuses arguments that say how texts are cut, for a column of sketches.
+pub(super) fn refuse_cutting(arguments: &Arguments<'_>, kind: SketchKind, column: &str) -> Result<()> {
+    let Some(name) = arguments.cutting() else { return Ok(()) };
+    Err(refused(arguments, kind, column, &format!("{name} is for cutting texts")))
+}
+
 /// Reads the parameters. `column` is the name of a column that holds sketches of this kind, and the
 /// example in `arguments` is already a call on this column.
 pub(crate) fn parse(
@@ -38,10 +49,7 @@ pub(crate) fn parse(
     kind: SketchKind,
     column: &str,
 ) -> Result<Box<dyn Method>> {
-    let refuse = |arguments: &Arguments<'_>, what: String| {
-        let (example, sketches) = (such_as(&arguments.example), kind.type_name());
-        Err(SqlError::parameter(format!("column \"{column}\" is of type {sketches}: {what}")).hint(example))
-    };
+    let refuse = |arguments: &Arguments<'_>, what: String| Err(refused(arguments, kind, column, &what));
     if arguments.method != kind.method() {
         let what = format!("method \"{}\" does not compare such sketches", arguments.method);
         return refuse(arguments, what);
@@ -73,9 +81,7 @@ pub(crate) fn parse(
         None => threshold.map_or(NearBits::Usual, NearBits::Share),
     };
     arguments.accept();
-    if let Some(name) = arguments.cutting() {
-        return refuse(arguments, format!("{name} is for cutting texts"));
-    }
+    refuse_cutting(arguments, kind, column)?;
     Ok(match (kind, threshold) {
         (SketchKind::Minhash, threshold) => {
             Box::new(StoredMinhash { threshold: threshold.unwrap_or(DEFAULT_THRESHOLD) })
