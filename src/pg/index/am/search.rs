@@ -180,7 +180,9 @@ pub(super) fn some_rows(
         for segment in segments {
             for n in 0..segment.about.row_pages {
                 let (_, page) = segment.row_page(n)?;
-                if !page.chunks_exact(HeapRow::SIZE + keys.payload()).map(HeapRow::read).all(&mut goes_on) {
+                let rows = page.chunks_exact(HeapRow::SIZE + keys.payload());
+                let mut sought = rows.filter(|row| segment.sought(&row[HeapRow::SIZE..]).is_some());
+                if !sought.by_ref().map(HeapRow::read).all(&mut goes_on) {
                     return Ok(());
                 }
             }

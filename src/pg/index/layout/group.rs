@@ -1,0 +1,23 @@
+//! Groups: what an index with group columns keeps of their values. It is a hash, which stands before
+//! the sketch or the signatures of a row. A search passes over the rows of other groups, and hardly
+//! meets them, because the signatures of a row depend on its group, too. Groups with equal hashes
+//! are told apart by the server's recheck.
+
+/// The number of bytes of a group.
+pub(crate) const GROUP: usize = size_of::<u64>();
+
+/// The group of the rows of which a group column is NULL. Such a row is equal to no value, so it
+/// has no signatures; only a search without a group finds it.
+pub(crate) const NO_GROUP: u64 = 0;
+
+/// The largest number of group columns.
+pub(crate) const MOST_COLUMNS: usize = 2;
+
+/// The group that a search is for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SoughtGroup {
+    /// The group.
+    pub group: u64,
+    /// The bits in which the signatures of its rows differ from those that the sketches have alone.
+    pub salt: u64,
+}
