@@ -57,7 +57,7 @@ pub(crate) unsafe extern "C-unwind" fn estimate(
             match &probe {
                 None => {
                     cost += match &order {
-                        Some(order) => known.nearest(order, wanted(root, info)),
+                        Some(order) => known.nearest(order, wanted(root, info), *selectivity),
                         None => known.comparing_all(),
                     } + rows * pg_sys::cpu_tuple_cost;
                 }
@@ -336,9 +336,13 @@ pub(super) unsafe fn wanted(root: *mut pg_sys::PlannerInfo, index: &pg_sys::Inde
 }
 
 impl IndexFacts {
-    /// Returns the cost of finding the wanted number of nearest rows.
-    pub(super) fn nearest(&self, order: &Option<Target>, wanted: f64) -> f64 {
-        let (rows, all) = (self.directory.rows().max(1) as f64, self.comparing_all());
+    /// Returns the cost of finding the wanted number of nearest rows, of a group that has this share
+    /// of all rows.
+    pub(super) fn nearest(&self, order: &Option<Target>, wanted: f64, share: f64) -> f64 {
+        let rows = self.directory.rows().max(1) as f64;
+        let in_group = self.near_pages(share * rows) + share * rows * operator_cost() * 2.0;
+        let all =
+            if self.keys.meta.groups > 0 { self.comparing_all().min(in_group) } else { self.comparing_all() };
         // Rows at equal distance are returned without being compared.
         let ties = all * (wanted / rows).min(1.0);
         let has_balls = self.keys.class.has_balls();

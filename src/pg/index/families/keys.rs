@@ -152,7 +152,7 @@ impl ClassKeys {
 
     /// Returns the group that is sought in the segments.
     pub(crate) fn sought(&self) -> Option<SoughtGroup> {
-        self.group.map(|group| SoughtGroup { group, salt: self.salt(group) })
+        self.group.map(|group| SoughtGroup { group, salt: self.salt(group), of_all: self.of_all() })
     }
 
     /// Returns the item of a sought row, without its group, or None for a row of another group.
@@ -162,16 +162,28 @@ impl ClassKeys {
     }
 
     /// Returns the bits in which the signatures of the rows of a group differ from those of their
-    /// sketches alone. They leave what the family finds in a signature beside a hash.
+    /// sketches alone.
     fn salt(&self, group: u64) -> u64 {
-        let hashed = match self.class.family() {
+        hash::mix(group) & self.hashed()
+    }
+
+    /// Returns the bits of a signature that are only a hash. In the others the family finds more.
+    fn hashed(&self) -> u64 {
+        match self.class.family() {
             StoredFamily::Sets => !u64::MAX.checked_shr(self.meta.bands).unwrap_or(0),
             StoredFamily::Grams => SALTED,
             StoredFamily::Runs => of_anchor(u64::MAX),
             _ if self.has_value_lists() => u64::MAX << (u64::BITS - value_lists::BITS),
             _ => u64::MAX,
-        };
-        hash::mix(group) & hashed
+        }
+    }
+
+    /// Returns the signature that all rows of a group have, without the salt, by which a search for
+    /// any of them finds them. In an index of grams, a signature says of which group of sizes its
+    /// rows are.
+    fn of_all(&self) -> Option<u64> {
+        const ANY: u64 = 0x9e8b_5d1c_47a3_f260;
+        (self.class.family() != StoredFamily::Grams).then(|| ANY & self.hashed())
     }
 
     /// Fills `posted` with the data that a segment stores of an item, and returns the row that it
@@ -180,13 +192,17 @@ impl ClassKeys {
         let row = self.family.post(&Item { bytes: self.sketch(item.bytes), ..*item }, posted)?;
         if self.meta.groups > 0 {
             let group = number(item.bytes);
-            let salt = self.salt(group);
             posted.sketch.resize(self.meta.payload as usize, 0);
             posted.sketch.splice(..0, group.to_le_bytes());
-            posted.signatures.retain_mut(|signature| {
-                *signature ^= salt;
-                group != NO_GROUP
-            });
+            let signatures = &mut posted.signatures;
+            if group == NO_GROUP {
+                signatures.clear();
+            } else {
+                let of_all = self.of_all().filter(|any| !signatures.contains(any));
+                memory::append(signatures, of_all, "indexing a row")?;
+                let salt = self.salt(group);
+                signatures.iter_mut().for_each(|signature| *signature ^= salt);
+            }
         }
         Ok(row)
     }

@@ -20,4 +20,7 @@ pub(crate) struct SoughtGroup {
     pub group: u64,
     /// The bits in which the signatures of its rows differ from those that the sketches have alone.
     pub salt: u64,
+    /// The signature that all its rows have beside those of their sketches, without the salt, if
+    /// they have such a one.
+    pub of_all: Option<u64>,
 }
