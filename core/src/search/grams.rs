@@ -79,8 +79,8 @@ pub fn signature(group: u32, element: u32) -> u64 {
     u64::from(group << ELEMENT_BITS | element) << (u64::BITS - BITS)
 }
 
-/// The bits of a signature that an index may exchange for others: those of an element's hash that no
-/// group of strings is stored in.
+/// The bits of a signature that an index may exchange for others: those of an element's hash in
+/// which no group of strings is stored.
 pub const SALTED: u64 = (u64::MAX >> GROUP_BITS) & (u64::MAX << (u64::BITS - BITS + GROUP_BITS));
 
 /// The group whose signatures are not those of elements, since no elements are stored of strings of

@@ -87,8 +87,8 @@ pub(crate) unsafe extern "C-unwind" fn estimate(
             if cost >= PROHIBITIVE {
                 compat::disable(&mut (*path).path);
             }
-            // The scan collects everything before it returns the first row. There is a scan for each
-            // element of an array that a group column is compared with.
+            // The scan collects everything before it returns the first row. There is a scan for
+            // each element of an array that a group column is compared with.
             *startup = cost;
             *total = cost * generic.num_sa_scans.max(1.0)
                 + pg_sys::cpu_index_tuple_cost * *selectivity * info.tuples;
@@ -336,8 +336,8 @@ pub(super) unsafe fn wanted(root: *mut pg_sys::PlannerInfo, index: &pg_sys::Inde
 }
 
 impl IndexFacts {
-    /// Returns the cost of finding the wanted number of nearest rows, of a group that has this share
-    /// of all rows.
+    /// Returns the cost of finding the wanted number of nearest rows, of a group that has this
+    /// share of all rows.
     pub(super) fn nearest(&self, order: &Option<Target>, wanted: f64, share: f64) -> f64 {
         let rows = self.directory.rows().max(1) as f64;
         let in_group = self.near_pages(share * rows) + share * rows * operator_cost() * 2.0;

@@ -128,8 +128,9 @@ pub(super) unsafe fn refuse_useless(
 }
 
 /// Returns the expression of the last column of an index, or that of the generated column that is
-/// indexed there. Returns None for a column that is not computed. The server builds an index as the owner
-/// of its table, so that constants are computed with no other rights than when rows are added.
+/// indexed there. Returns None for a column that is not computed. The server builds an index as the
+/// owner of its table, so that constants are computed with no other rights than when rows are
+/// added.
 ///
 /// # Safety
 /// As for [`refuse_useless`].

@@ -26,7 +26,7 @@ const RESTARTS: u32 = 3;
 /// removals.
 const RESTARTS_ON_STANDBY: u32 = 100;
 /// Any rows of a group are looked at so many at a time.
-const TOGETHER: usize = 256;
+const TOGETHER: usize = 64;
 
 /// Calls `read` until a call completes without meeting a page that was removed meanwhile, and
 /// returns its result. Every call of `read` must start from the beginning.

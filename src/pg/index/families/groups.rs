@@ -57,7 +57,8 @@ impl GroupHashes {
     }
 
     /// Adds the value of a column. Reports whether the values of the column that were added before
-    /// can be equal to it. `of` is the type of the value if it is not known to be that of the column.
+    /// can be equal to it. `of` is the type of the value if it is not known to be that of the
+    /// column.
     ///
     /// # Safety
     /// `value` is of this type and not NULL.
@@ -83,7 +84,7 @@ impl GroupHashes {
         let hashes = &self.hashes[..self.index.group_columns()];
         let add = |all, hash: &Option<u64>| Some(hash::mix(all ^ (*hash)?));
         let group = hashes.iter().try_fold(0, add)?;
-        (!hashes.is_empty()).then(|| if group == NO_GROUP { 1 } else { group })
+        (!hashes.is_empty()).then_some(if group == NO_GROUP { 1 } else { group })
     }
 }
 

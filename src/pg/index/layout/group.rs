@@ -1,4 +1,4 @@
-//! Groups: what an index with group columns keeps of their values. It is a hash, which stands before
+//! Groups: what an index with group columns keeps of their values. It is a hash, which comes before
 //! the sketch or the signatures of a row. A search passes over the rows of other groups, and hardly
 //! meets them, because the signatures of a row depend on its group, too. Groups with equal hashes
 //! are told apart by the server's recheck.

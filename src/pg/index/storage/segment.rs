@@ -188,7 +188,8 @@ impl Segment {
         self.page(first + (offset / CONTENTS as u64) as u32, PageKind::Lists)
     }
 
-    /// Returns the number of bytes of a row with those next to it, and the number of rows on a page.
+    /// Returns the number of bytes of a row with those next to it, and the number of rows on a
+    /// page.
     fn shape_of_rows(&self) -> (usize, u32) {
         (HeapRow::SIZE + self.layout.payload, rows_per_page(self.layout.payload) as u32)
     }
