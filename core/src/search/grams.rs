@@ -212,6 +212,18 @@ mod tests {
         assert_eq!(STARTS, GOLDEN_STARTS);
     }
 
+    /// What an index exchanges says neither of which group a string is nor that it is spaced.
+    #[test]
+    fn salted_signatures_keep_their_group() {
+        for (group, salt) in (0..SPACED).zip((1..).map(hash::mix)) {
+            for plain in [signature(group, salt as u32 >> (u32::BITS - ELEMENT_BITS)), spaced(group)] {
+                let salted = plain ^ (salt & SALTED);
+                assert_eq!((group_of(salted), salted << BITS), (group, 0));
+                assert_ne!(salted, plain);
+            }
+        }
+    }
+
     const GOLDEN: [u32; 3] = [2_608_919, 6_540_257, 11_448_146];
     const GOLDEN_STARTS: [u32; 64] = [
         1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 22, 24, 26, 28, 30, 33, 36,
