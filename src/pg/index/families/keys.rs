@@ -17,7 +17,7 @@ use super::sketches::{self, SketchKeys};
 use super::value_lists;
 use super::values::{ColumnValue, Posted, StoredValue};
 use crate::pg::index::layout::format::{Meta, Pieces, SegmentLayout, StoredFamily};
-use crate::pg::index::layout::group::{GROUP, NO_GROUP, SoughtGroup};
+use crate::pg::index::layout::group::{GROUP, NO_GROUP, OF_ALL, SoughtGroup, salt_of};
 use crate::pg::index::layout::items::{CONTENTS_OF_ITEM, HeapRow, Item, Tid, number};
 use crate::pg::index::layout::meta::{Directory, unlike};
 use crate::pg::index::pages::buffer::OpenIndex;
@@ -25,7 +25,7 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::compute_with;
 use neardup_core::search::grams::SALTED;
 use neardup_core::search::runs::signature::of_anchor;
-use neardup_core::{error, hash, memory, text};
+use neardup_core::{error, memory, text};
 
 /// The operator class of an index with its options, and the family that works by them.
 #[derive(Debug)]
@@ -164,7 +164,7 @@ impl ClassKeys {
     /// Returns the bits in which the signatures of the rows of a group differ from those of their
     /// sketches alone.
     fn salt(&self, group: u64) -> u64 {
-        hash::mix(group) & self.hashed()
+        salt_of(group) & self.hashed()
     }
 
     /// Returns the bits of a signature that are only a hash. In the others the family finds more.
@@ -182,8 +182,7 @@ impl ClassKeys {
     /// any of them finds them. In an index of grams, a signature says of which group of sizes its
     /// rows are.
     fn of_all(&self) -> Option<u64> {
-        const ANY: u64 = 0x9e8b_5d1c_47a3_f260;
-        (self.class.family() != StoredFamily::Grams).then(|| ANY & self.hashed())
+        (self.class.family() != StoredFamily::Grams).then(|| OF_ALL & self.hashed())
     }
 
     /// Fills `posted` with the data that a segment stores of an item, and returns the row that it
@@ -214,6 +213,9 @@ impl ClassKeys {
         bytes: &[u8],
         each: &mut dyn FnMut(Item<'_>),
     ) -> error::Result<()> {
+        if self.meta.groups == 0 {
+            return self.family.items(row, bytes, each);
+        }
         let (group, bytes) = bytes.split_at(self.group_bytes());
         let mut whole = Vec::with_capacity(bytes.len().min(CONTENTS_OF_ITEM) + GROUP);
         self.family.items(row, bytes, &mut |item| {
