@@ -104,6 +104,7 @@ index() {
     {
         index_build texts_200000 body_200k '(body)'
         index_build "texts_$big" body_1m '(body)'
+        index_build "texts_$big" body_of_tenants '((id % 1000), body)'
         index_build sketches by_m8 '(m) WITH (threshold = 0.8)'
         q -c 'DROP INDEX by_m8'
         index_build sketches by_m '(m)'
@@ -155,6 +156,12 @@ index() {
             index_latency "bit(64), the nearest 10, pgvector $pgvector, hnsw" sketches \
                 "SELECT id FROM sketches ORDER BY bits <~> $sketch LIMIT 10" 5000
         fi
+        q -c "CREATE TABLE tenant AS SELECT * FROM texts_$big WHERE id % 1000 = 7" -c 'CREATE INDEX ON tenant USING signature (body)' -c 'VACUUM ANALYZE tenant'
+        local text="(SELECT body FROM texts_$big WHERE id = :id)" own="(SELECT body FROM texts_$big WHERE id = 1000 * :id - 993)"
+        index_latency 'texts of one of 1,000 tenants, similarity 0.8' "texts_$big" "SELECT id FROM texts_$big WHERE id % 1000 = :id % 1000 AND body <@ near($text, 0.8)" 5000
+        index_latency 'the same in a table of their own' tenant "SELECT id FROM tenant WHERE body <@ near($own, 0.8)" 5000 '-c enable_seqscan=off'
+        index_latency 'texts of one of 1,000 tenants, the nearest 10' "texts_$big" "SELECT id FROM texts_$big WHERE id % 1000 = :id % 1000 ORDER BY body <-> near($text, 0.7) LIMIT 10" 5000
+        index_latency 'the same in a table of their own' tenant "SELECT id FROM tenant ORDER BY body <-> near($own, 0.7) LIMIT 10" 5000 '-c enable_seqscan=off'
         # shellcheck disable=SC2059
         sketch=$(printf "$of" s)
         index_latency 'supershingles, one shared' sketches "SELECT id FROM sketches WHERE s && $sketch" 5000

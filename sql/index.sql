@@ -195,6 +195,58 @@ CREATE OPERATOR CLASS text_ball_gram_ops FOR TYPE text_ball USING signature FAMI
 COMMENT ON OPERATOR CLASS text_ball_gram_ops USING signature IS
     'balls by edit distance: EXCLUDE USING signature (near(name, 0.8, method => ''edit'') text_ball_gram_ops WITH &&) lets no two near names in';
 
+-- Classes of group columns, which come before the one that is searched. Support function 3 hashes a value.
+CREATE OPERATOR FAMILY integer_group_ops USING signature;
+COMMENT ON OPERATOR FAMILY integer_group_ops USING signature IS 'equal integers';
+CREATE OPERATOR CLASS int2_group_ops DEFAULT FOR TYPE smallint USING signature FAMILY integer_group_ops AS
+    OPERATOR 1 pg_catalog.= (smallint, smallint),
+    OPERATOR 1 pg_catalog.= (smallint, int),
+    OPERATOR 1 pg_catalog.= (smallint, bigint),
+    FUNCTION 3 pg_catalog.hashint2extended(smallint, bigint);
+COMMENT ON OPERATOR CLASS int2_group_ops USING signature IS 'group columns: (tenant, body)';
+CREATE OPERATOR CLASS int4_group_ops DEFAULT FOR TYPE int USING signature FAMILY integer_group_ops AS
+    OPERATOR 1 pg_catalog.= (int, int),
+    OPERATOR 1 pg_catalog.= (int, smallint),
+    OPERATOR 1 pg_catalog.= (int, bigint),
+    FUNCTION 3 pg_catalog.hashint4extended(int, bigint);
+COMMENT ON OPERATOR CLASS int4_group_ops USING signature IS 'group columns: (tenant, body)';
+CREATE OPERATOR CLASS int8_group_ops DEFAULT FOR TYPE bigint USING signature FAMILY integer_group_ops AS
+    OPERATOR 1 pg_catalog.= (bigint, bigint),
+    OPERATOR 1 pg_catalog.= (bigint, smallint),
+    OPERATOR 1 pg_catalog.= (bigint, int),
+    FUNCTION 3 pg_catalog.hashint8extended(bigint, bigint);
+COMMENT ON OPERATOR CLASS int8_group_ops USING signature IS 'group columns: (tenant, body)';
+CREATE OPERATOR FAMILY uuid_group_ops USING signature;
+COMMENT ON OPERATOR FAMILY uuid_group_ops USING signature IS 'equal uuids';
+CREATE OPERATOR CLASS uuid_group_ops DEFAULT FOR TYPE uuid USING signature FAMILY uuid_group_ops AS
+    OPERATOR 1 pg_catalog.= (uuid, uuid),
+    FUNCTION 3 pg_catalog.uuid_hash_extended(uuid, bigint);
+COMMENT ON OPERATOR CLASS uuid_group_ops USING signature IS 'group columns: (tenant, body)';
+CREATE OPERATOR FAMILY date_group_ops USING signature;
+COMMENT ON OPERATOR FAMILY date_group_ops USING signature IS 'equal dates';
+CREATE OPERATOR CLASS date_group_ops DEFAULT FOR TYPE date USING signature FAMILY date_group_ops AS
+    OPERATOR 1 pg_catalog.= (date, date),
+    FUNCTION 3 pg_catalog.hashint4extended(int, bigint);
+COMMENT ON OPERATOR CLASS date_group_ops USING signature IS 'group columns: (tenant, body)';
+CREATE OPERATOR FAMILY bool_group_ops USING signature;
+COMMENT ON OPERATOR FAMILY bool_group_ops USING signature IS 'equal booleans';
+CREATE OPERATOR CLASS bool_group_ops DEFAULT FOR TYPE boolean USING signature FAMILY bool_group_ops AS
+    OPERATOR 1 pg_catalog.= (boolean, boolean),
+    FUNCTION 3 pg_catalog.hashcharextended("char", bigint);
+COMMENT ON OPERATOR CLASS bool_group_ops USING signature IS 'group columns: (tenant, body)';
+CREATE OPERATOR FAMILY enum_group_ops USING signature;
+COMMENT ON OPERATOR FAMILY enum_group_ops USING signature IS 'equal enums';
+CREATE OPERATOR CLASS enum_group_ops DEFAULT FOR TYPE anyenum USING signature FAMILY enum_group_ops AS
+    OPERATOR 1 pg_catalog.= (anyenum, anyenum),
+    FUNCTION 3 pg_catalog.hashenumextended(anyenum, bigint);
+COMMENT ON OPERATOR CLASS enum_group_ops USING signature IS 'group columns: (tenant, body)';
+CREATE OPERATOR FAMILY text_group_ops USING signature;
+COMMENT ON OPERATOR FAMILY text_group_ops USING signature IS 'equal texts';
+CREATE OPERATOR CLASS text_group_ops FOR TYPE text USING signature FAMILY text_group_ops AS
+    OPERATOR 1 pg_catalog.= (text, text),
+    FUNCTION 3 pg_catalog.hashtextextended(text, bigint);
+COMMENT ON OPERATOR CLASS text_group_ops USING signature IS 'group columns: (lang text_group_ops, body)';
+
 CREATE FUNCTION signature_index_check(index regclass, heapallindexed bool DEFAULT false) RETURNS void
     AS 'MODULE_PATHNAME', 'neardup_signature_index_check'
     LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED COST 100000;

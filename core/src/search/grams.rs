@@ -79,6 +79,10 @@ pub fn signature(group: u32, element: u32) -> u64 {
     u64::from(group << ELEMENT_BITS | element) << (u64::BITS - BITS)
 }
 
+/// The bits of a signature that an index may exchange for others: those of an element's hash in
+/// which no group of strings is stored.
+pub const SALTED: u64 = (u64::MAX >> GROUP_BITS) & (u64::MAX << (u64::BITS - BITS + GROUP_BITS));
+
 /// The group whose signatures are not those of elements, since no elements are stored of strings of
 /// its sizes.
 const SPACED: u32 = GROUPS - 1;
@@ -206,6 +210,18 @@ mod tests {
         assert_eq!(signature(group(3), elements[0]), 2 << 58 | u64::from(GOLDEN[0]) << 34);
         assert_eq!(signature(group(1000), 0) >> 58, u64::from(group(1000)));
         assert_eq!(STARTS, GOLDEN_STARTS);
+    }
+
+    /// What an index exchanges says neither of which group a string is nor that it is spaced.
+    #[test]
+    fn salted_signatures_keep_their_group() {
+        for (group, salt) in (0..SPACED).zip((1..).map(hash::mix)) {
+            for plain in [signature(group, salt as u32 >> (u32::BITS - ELEMENT_BITS)), spaced(group)] {
+                let salted = plain ^ (salt & SALTED);
+                assert_eq!((group_of(salted), salted << BITS), (group, 0));
+                assert_ne!(salted, plain);
+            }
+        }
     }
 
     const GOLDEN: [u32; 3] = [2_608_919, 6_540_257, 11_448_146];

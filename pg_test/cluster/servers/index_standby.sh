@@ -11,7 +11,7 @@ jit = off
 max_wal_senders = 4
 hot_standby_feedback = on"
 
-q -f "$project/pg_test/index/compare.sql" >/dev/null
+q -f "$project/pg_test/index/compare.sql" -f "$project/pg_test/index/groups.sql" -c "SELECT regroup(4, 'text|runs|grams|numbers|values')" >/dev/null
 q -c 'SELECT setseed(0.4)' -c 'SELECT add_docs(2000)' >/dev/null
 # One that is emptied again and again: what comes first settles the order of tokens.
 q -c 'CREATE TABLE young (body text)' -c 'CREATE INDEX young_text ON young USING signature (body) WITH (pending_limit = 64)'

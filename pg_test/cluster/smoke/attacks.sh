@@ -140,4 +140,50 @@ ALTER TABLE docs_pairs ALTER left_id TYPE text USING left_id::text
 ALTER TABLE docs_clusters ALTER cluster_id TYPE text USING cluster_id::text
 SQL
 
+# --- Groups are told apart by the equality of the column's type, whatever else is called = ---
+
+q -U mallory >/dev/null <<'SQL'
+SET search_path = mallory, pg_catalog, public;
+SET client_min_messages = error;
+CREATE FUNCTION planted(int, int) RETURNS bool LANGUAGE plpgsql AS $$ BEGIN RAISE 'planted'; END $$;
+CREATE FUNCTION planted(text, text) RETURNS bool LANGUAGE plpgsql AS $$ BEGIN RAISE 'planted'; END $$;
+CREATE FUNCTION hashint4extended(int, bigint) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RAISE 'planted'; END $$;
+CREATE OPERATOR = (LEFTARG = int, RIGHTARG = int, FUNCTION = planted, COMMUTATOR = OPERATOR(mallory.=));
+CREATE OPERATOR = (LEFTARG = text, RIGHTARG = text, FUNCTION = planted);
+CREATE FUNCTION seldom(int) RETURNS bool LANGUAGE plpgsql AS $$ BEGIN
+    IF current_user <> 'mallory' THEN RAISE 'planted'; END IF;
+    RETURN true;
+END $$;
+CREATE DOMAIN tenant AS int CHECK (seldom(value));
+CREATE TABLE grouped(id int PRIMARY KEY, tenant tenant, lang text, body text);
+INSERT INTO grouped VALUES (1, 1, 'a', 'a b c'), (2, 1, 'a', 'a b c'), (3, 2, 'b', 'a b c'), (4, NULL, NULL, 'a b c');
+CREATE INDEX grouped_body ON grouped USING signature (tenant, lang text_group_ops, body);
+CREATE FUNCTION plan_of(query text) RETURNS json LANGUAGE plpgsql AS $$ DECLARE plan json; BEGIN EXECUTE 'EXPLAIN (COSTS off, FORMAT json) ' || query INTO plan; RETURN plan; END $$;
+GRANT USAGE ON SCHEMA mallory TO victim;
+GRANT SELECT ON grouped TO victim;
+SQL
+planted=(-c 'SET search_path = mallory, pg_catalog, public' -c 'SET enable_seqscan = off')
+for role in mallory victim; do
+    for within in tenant lang; do
+        expect_sql "$role: within $within" '1|2' "SELECT left_id, right_id FROM public.near_duplicates('mallory.grouped', 0.5, within => '$within', id_column => 'id')" -U "$role" "${planted[@]}"
+    done
+    expect_sql "$role: across" 0 "SELECT count(*) FROM public.near_duplicates('mallory.grouped', 0.5, within => 'tenant', across => 'lang')" -U "$role" "${planted[@]}"
+    expect_sql "$role: a search by index" '1,2' "SELECT string_agg(id::pg_catalog.text, ',' ORDER BY id) FROM grouped WHERE tenant OPERATOR(pg_catalog.=) 1 AND lang OPERATOR(pg_catalog.=) 'a' AND body <@ near('a b c', 0.9)" -U "$role" "${planted[@]}"
+    expect_sql "$role: another = is no condition of the index" f "SELECT plan::pg_catalog.text LIKE '%Index Cond%tenant%' FROM plan_of(\$\$SELECT FROM mallory.grouped WHERE tenant = 1 AND lang = 'a' AND body <@ near('a b c', 0.9)\$\$) plan" -U "$role" "${planted[@]}"
+done
+expect_code 'another = in a constraint' 42809 "SET search_path = mallory, pg_catalog, public; ALTER TABLE grouped ADD EXCLUDE USING signature (tenant WITH =, near(body, 0.9) WITH &&)" 'not a member of operator family'
+expect_code 'a class of their own' 42501 "CREATE OPERATOR CLASS mallory.planted FOR TYPE int USING signature AS OPERATOR 1 mallory.= (int, int), FUNCTION 3 mallory.hashint4extended(int, bigint)" 'must be superuser'
+# What is equal by its collation is one group, however it is written, where the server has such collations.
+if q -U mallory -c "CREATE COLLATION mallory.no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false)" 2>/dev/null; then
+    q -U mallory >/dev/null <<'SQL'
+UPDATE mallory.grouped SET lang = upper(lang) WHERE id = 2;
+ALTER TABLE mallory.grouped ALTER lang TYPE text COLLATE mallory.no_case;
+SQL
+    for condition in "lang = 'A'" "lang = 'a'"; do
+        expect_sql "equal by a collation: $condition" '1,2' "SELECT string_agg(id::text, ',' ORDER BY id) FROM mallory.grouped WHERE tenant = 1 AND $condition AND body <@ near('a b c', 0.9)" -c 'SET enable_seqscan = off'
+    done
+    expect_sql 'by another collation, the index is of no use' 2 "SELECT id FROM mallory.grouped WHERE tenant = 1 AND lang = 'A' COLLATE \"C\" AND body <@ near('a b c', 0.9)" -c 'SET enable_seqscan = off'
+    q -c "SELECT signature_index_check('mallory.grouped_body', true)" >/dev/null
+fi
+
 finish

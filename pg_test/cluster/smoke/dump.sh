@@ -50,6 +50,7 @@ INSERT INTO sets VALUES (4, tools.shared_run('ﬁnd the oﬃce', 1, normalizatio
 INSERT INTO sketched(id, body, tb) VALUES (6, 'find the office', tools.near('ﬁnd the oﬃce', normalization => 'nfkc'));
 CREATE INDEX docs_normal_words ON docs USING signature (body tools.text_set_ops (normalize = nfkc));
 CREATE INDEX docs_normal_grams ON docs USING signature (body tools.text_gram_ops (normalize = nfc));
+CREATE INDEX docs_groups ON docs USING signature (length, (left(body, 1)) tools.text_group_ops, body);
 CREATE INDEX docs_normal_runs ON docs USING signature (body tools.text_runs_ops (min_run = 2, normalize = nfkc));
 SQL
 
@@ -67,7 +68,7 @@ SELECT DISTINCT runs FROM sets ORDER BY runs;
 SELECT * FROM sketched ORDER BY id;
 SELECT a.id, b.id, a.m OPERATOR(tools.<%>) b.m, a.s OPERATOR(tools.<~>) b.s, a.body OPERATOR(tools.<@) b.tb FROM sketched a, sketched b ORDER BY a.id, b.id;
 SELECT * FROM tools.near_duplicates('docs', 0.1) ORDER BY left_id, right_id;
-SELECT indexdef, split_part(options, ';', 1) FROM pg_indexes, tools.signature_index_stats(indexname::regclass) WHERE indexname ~ 'normal' ORDER BY indexname;
+SELECT indexdef, split_part(options, ';', 1) FROM pg_indexes, tools.signature_index_stats(indexname::regclass) WHERE indexname ~ 'normal|groups' ORDER BY indexname;
 SET enable_seqscan = off;
 SELECT id FROM sketched WHERE s OPERATOR(tools.=) tools.simhash('something else');
 SELECT id FROM docs WHERE tools.words(body) @> '{five}';

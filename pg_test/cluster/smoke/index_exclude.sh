@@ -139,6 +139,21 @@ both_orders() {
 constraint 'exact, shingles' 'near(body, 0.6, 5)' 'text_ball_set_ops (shingle = 5, threshold = 0.6)' "$(both_orders '0.6, shingle => 5')"
 constraint 'exact' 'near(body, 0.8)' '' "$(both_orders 0.8)"
 
+# Two tenants, for which all writers come to a group at about the same time: of each group, one text of each of them is in.
+near_by "$(both_orders 0.8)"
+q -c 'DELETE FROM near WHERE id / 8 % 2 <> other / 8 % 2'
+of_tenants="SELECT count(*), min(in_it), max(in_it) FROM (SELECT count(*) AS in_it FROM kept WHERE grp <= 60 GROUP BY grp, id / 8 % 2) g"
+for end in ' ON CONFLICT DO NOTHING' ''; do
+    fresh 'EXCLUDE USING signature ((id / 8 % 2) WITH =, near(body, 0.8) WITH &&) WITH (pending_limit = 64)'
+    run "INSERT INTO kept SELECT * FROM texts WHERE id = @$end"
+    expect "by tenant$end: how inserts end" t "$(q -c "$states" | grep -qxE '00000( 23P01( 40P01)?)?' && echo t || echo f)"
+    expect_sql "by tenant$end: one of each tenant's group" '120|1|1' "$of_tenants"
+    expect_sql "by tenant$end: no two that are near" 0 "$two_in"
+    expect_sql "by tenant$end: nothing is refused that is near to none of its tenant" 0 "$refused_alone"
+    in_order apart
+done
+near_by "$(both_orders 0.8)"
+
 # The trigger: refuses what is near to a row that it sees. What is near is what it was for the last constraint.
 fresh
 q <<'SQL'

@@ -20,6 +20,9 @@ expect_sql 'every index is used' '' 'SELECT * FROM unused_indexes()'
 
 RANDOM=$((seed % 32768))
 for round in $(seq "$rounds"); do
+    # From the fourth round on with group columns, other ones each time.
+    if ((round == 4)); then q -f "$project/pg_test/index/groups.sql" >/dev/null; fi
+    if ((round >= 4)); then q -c "SELECT regroup($((RANDOM % 11)))" >/dev/null; fi
     {
         echo "SELECT setseed($(((seed + round) % 1000)) / 1000.0);"
         # A round before may have ended with rows that are pending only.

@@ -176,10 +176,10 @@ fn look_at_rows(
             if row.has(HeapRow::SPLIT) {
                 split.push(number);
             }
-            if let Some(fault) = keys.fault(row, sketch) {
+            if let Some(fault) = keys.fault(row, segment.sketch(sketch)) {
                 segment.corrupted(fault);
             }
-            if by_groups && std::mem::replace(&mut place, place_of_size(sketch)) > place {
+            if by_groups && std::mem::replace(&mut place, place_of_size(segment.sketch(sketch))) > place {
                 segment.corrupted("rows are not in the order of their groups");
             }
             if has_sketches {

@@ -70,8 +70,8 @@ pub(super) fn compare(
         let info = pg_sys::BuildIndexInfo(index.relation());
         (*info).ii_Concurrent = true;
         let rows = ScannedRows::Begun(scan);
-        scan_table([table, index.relation()], info, rows, |tid, value| {
-            let (row, bytes) = keys.keep(tid, value)?;
+        scan_table([table, index.relation()], info, rows, |tid, values| {
+            let (row, bytes) = keys.keep(tid, values)?;
             let marks = RowMarks::new(keys, &Item { row, bytes: &bytes }, &mut posted);
             let is_split = marks.split.is_some_and(|mark| filter.has(tid, mark));
             if marks.row.is_none_or(|mark| is_split || filter.has(tid, mark))

@@ -8,9 +8,10 @@ use pgrx::{PgBox, PgSqlErrorCode, pg_sys};
 
 use super::placeholder_ball::refuse_useless;
 use super::table::{ScannedRows, scan_table};
+use crate::pg::index::families::groups::IndexedRow;
 use crate::pg::index::families::keys::ClassKeys;
 use crate::pg::index::families::sets::keys::{SetKeys, Settled};
-use crate::pg::index::families::values::{ColumnValue, StoredValue, WaitingTexts};
+use crate::pg::index::families::values::{ColumnValue, KeptRow, StoredValue, WaitingTexts};
 use crate::pg::index::layout::items::{HeapRow, Item, SignaturePair};
 use crate::pg::index::layout::meta::Directory;
 use crate::pg::index::pages::buffer::OpenIndex;
@@ -74,8 +75,8 @@ impl Build {
     }
 
     /// # Safety
-    /// `value` is of the type of the index's column.
-    unsafe fn add(&mut self, tid: u64, value: Option<pg_sys::Datum>) -> Result<()> {
+    /// The values are of the types of the index's columns.
+    unsafe fn add(&mut self, tid: u64, IndexedRow { group, value }: IndexedRow) -> Result<()> {
         self.rows += 1;
         // If nothing is settled yet, no row of the sample had tokens.
         if let Some(sets) = self.keys.sets().filter(|sets| sets.settled.is_none()) {
@@ -84,11 +85,11 @@ impl Build {
         }
         // SAFETY: the caller's promise.
         match value.map(|value| unsafe { self.keys.read(value) }).transpose()? {
-            Some(ColumnValue::Kept(kept)) => return self.append(tid, &kept),
-            Some(ColumnValue::Document(document)) => self.texts.push(tid, Some(document))?,
+            Some(ColumnValue::Kept(kept)) => return self.append(tid, group, kept),
+            Some(ColumnValue::Document(document)) => self.texts.push(tid, group, Some(document))?,
             // Rows come in the order of the heap.
-            None if self.texts.is_empty() => return self.append(tid, &StoredValue::null()),
-            None => self.texts.push(tid, None)?,
+            None if self.texts.is_empty() => return self.append(tid, group, StoredValue::null()),
+            None => self.texts.push(tid, group, None)?,
         }
         if self.texts.are_enough() { self.add_texts() } else { Ok(()) }
     }
@@ -97,7 +98,7 @@ impl Build {
     fn add_texts(&mut self) -> Result<()> {
         let keys = &self.keys;
         let kept = self.texts.keep(|| keys.cutter())?;
-        kept.iter().try_for_each(|(tid, kept)| self.append(*tid, kept))
+        kept.into_iter().try_for_each(|KeptRow { tid, group, kept }| self.append(tid, group, kept))
     }
 
     fn settle(&mut self, settled: &Settled) -> Result<()> {
@@ -108,11 +109,12 @@ impl Build {
         Ok(())
     }
 
-    fn append(&mut self, tid: u64, StoredValue { flags, bytes }: &StoredValue) -> Result<()> {
+    fn append(&mut self, tid: u64, group: u64, StoredValue { flags, bytes }: StoredValue) -> Result<()> {
         if self.segment.rows() == SignaturePair::LIST - 1 {
             self.close()?;
         }
-        Ok(self.segment.add(&self.keys, &Item { row: HeapRow::new(tid, *flags), bytes })?)
+        let bytes = self.keys.with_group(group, bytes)?;
+        Ok(self.segment.add(&self.keys, &Item { row: HeapRow::new(tid, flags), bytes: &bytes })?)
     }
 
     /// Finishes the current segment and starts the next.
@@ -175,10 +177,10 @@ unsafe fn build_index(
         let settled = unsafe { settle(heap, index, info, sets)? };
         settled.map(|settled| build.settle(&settled)).transpose()?;
     }
-    // SAFETY: the caller's promise; an index of ours has one column.
+    // SAFETY: the caller's promise.
     let heap_rows = unsafe {
         let tables = [heap, index.relation()];
-        scan_table(tables, info, ScannedRows::All, |tid, value| build.add(tid, value))?
+        scan_table(tables, info, ScannedRows::All, |tid, row| build.add(tid, row))?
     };
     build.add_texts()?;
     build.close()?;
@@ -234,9 +236,9 @@ unsafe fn settle(
         let count = (next - first).min(PAGES);
         seen += count;
         let (mut rows, mut bytes) = (0, 0);
-        let add = |_, value: Option<pg_sys::Datum>| {
+        let add = |_, row: IndexedRow| {
             all += 1;
-            let Some(value) = value.filter(|_| rows < ROWS && bytes < BYTES) else { return Ok(()) };
+            let Some(value) = row.value.filter(|_| rows < ROWS && bytes < BYTES) else { return Ok(()) };
             // SAFETY: a value of the index's column.
             let document = unsafe { keys.document(value)? };
             rows += 1;

@@ -51,10 +51,13 @@ pub(crate) unsafe extern "C-unwind" fn estimate(
 
             let rows = known.directory.rows().max(1) as f64;
             let mut cost = known.fixed() + generic.indexStartupCost;
+            if !has_groups(path, ordered || probe.is_some()) {
+                cost += PROHIBITIVE;
+            }
             match &probe {
                 None => {
                     cost += match &order {
-                        Some(order) => known.nearest(order, wanted(root, info)),
+                        Some(order) => known.nearest(order, wanted(root, info), *selectivity),
                         None => known.comparing_all(),
                     } + rows * pg_sys::cpu_tuple_cost;
                 }
@@ -84,34 +87,60 @@ pub(crate) unsafe extern "C-unwind" fn estimate(
             if cost >= PROHIBITIVE {
                 compat::disable(&mut (*path).path);
             }
-            // The scan collects everything before it returns the first row.
+            // The scan collects everything before it returns the first row. There is a scan for
+            // each element of an array that a group column is compared with.
             *startup = cost;
-            *total = cost + pg_sys::cpu_index_tuple_cost * *selectivity * info.tuples;
+            *total = cost * generic.num_sa_scans.max(1.0)
+                + pg_sys::cpu_index_tuple_cost * *selectivity * info.tuples;
             Ok(())
         });
     }
 }
 
+/// Reports whether a path has a condition on each group column of its index, if there are any, and
+/// another one or an order: `searches`. Otherwise it reads all of the index.
+///
+/// # Safety
+/// `path` is a node of the planner.
+unsafe fn has_groups(path: *mut pg_sys::IndexPath, searches: bool) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let clauses = pgrx::PgList::<pg_sys::IndexClause>::from_pg((*path).indexclauses);
+        let has = |column| searches && clauses.iter_ptr().any(|clause| (*clause).indexcol == column);
+        (0..group_columns(path)).all(has)
+    }
+}
+
+/// Returns the number of group columns of the index of a path.
+///
+/// # Safety
+/// `path` is a node of the planner.
+unsafe fn group_columns(path: *mut pg_sys::IndexPath) -> i16 {
+    // SAFETY: the caller's promise. An index has at most 32 columns.
+    unsafe { (*(*path).indexinfo).nkeycolumns as i16 - 1 }
+}
+
 /// Returns the condition of a path that is cheapest to start with, if there is one; `Some(None)` if
-/// it is not known before the query runs.
+/// it is not known before the query runs. Conditions on group columns are none of these.
 ///
 /// # Safety
 /// `path` is a node of the planner.
 unsafe fn best_probe(path: *mut pg_sys::IndexPath, keys: &ClassKeys) -> Option<Option<Probe>> {
     let mut best: Option<Option<Probe>> = None;
-    // SAFETY: lists of nodes of these kinds; index conditions of this access method are always
+    // SAFETY: lists of nodes of these kinds; conditions on the column that is searched are always
     // operators with two arguments.
     unsafe {
+        let groups = group_columns(path);
+        let family = *(*(*path).indexinfo).opfamily.add(groups as usize);
         let relam = (*(*path).indexinfo).relam;
         let clauses = pgrx::PgList::<pg_sys::IndexClause>::from_pg((*path).indexclauses);
-        for clause in clauses.iter_ptr() {
+        for clause in clauses.iter_ptr().filter(|&clause| (*clause).indexcol >= groups) {
             let quals = pgrx::PgList::<pg_sys::RestrictInfo>::from_pg((*clause).indexquals);
             for qual in quals.iter_ptr() {
                 let operator: *mut pg_sys::OpExpr = (*qual).clause.cast();
                 if (*operator).xpr.type_ != pg_sys::NodeTag::T_OpExpr {
                     continue;
                 }
-                let family = *(*(*path).indexinfo).opfamily;
                 let strategy = pg_sys::get_op_opfamily_strategy((*operator).opno, family);
                 let probe = |value| keys.probe(strategy as u16, value).ok();
                 let seen = seen(operator, relam, Probe::Nothing, probe, Probe::is_served);
@@ -307,9 +336,13 @@ pub(super) unsafe fn wanted(root: *mut pg_sys::PlannerInfo, index: &pg_sys::Inde
 }
 
 impl IndexFacts {
-    /// Returns the cost of finding the wanted number of nearest rows.
-    pub(super) fn nearest(&self, order: &Option<Target>, wanted: f64) -> f64 {
-        let (rows, all) = (self.directory.rows().max(1) as f64, self.comparing_all());
+    /// Returns the cost of finding the wanted number of nearest rows, of a group that has this
+    /// share of all rows.
+    pub(super) fn nearest(&self, order: &Option<Target>, wanted: f64, share: f64) -> f64 {
+        let rows = self.directory.rows().max(1) as f64;
+        let in_group = self.near_pages(share * rows) + share * rows * operator_cost() * 2.0;
+        let all =
+            if self.keys.meta.groups > 0 { self.comparing_all().min(in_group) } else { self.comparing_all() };
         // Rows at equal distance are returned without being compared.
         let ties = all * (wanted / rows).min(1.0);
         let has_balls = self.keys.class.has_balls();

@@ -2,6 +2,7 @@
 
 use pgrx::{PgMemoryContexts, pg_sys};
 
+use crate::pg::index::families::groups::IndexedRow;
 use crate::pg::index::families::keys::ClassKeys;
 use crate::pg::index::layout::meta::{Directory, tid_of};
 use crate::pg::index::pages::buffer::OpenIndex;
@@ -22,14 +23,14 @@ pub(crate) unsafe extern "C-unwind" fn insert(
     _unchanged: bool,
     _info: *mut pg_sys::IndexInfo,
 ) -> bool {
-    // SAFETY: this is the outermost frame; the server gives one value of the index's only column,
+    // SAFETY: this is the outermost frame; the server gives one value of each column of the index,
     // and the row's address.
     unsafe {
         guard(|| {
             let mut memory = PgMemoryContexts::new("neardup row of an insert");
             memory.switch_to(|_| {
-                let value = (!*nulls).then(|| *values);
-                insert_value(OpenIndex::new(relation), value, tid_of(&*address))
+                let index = OpenIndex::new(relation);
+                insert_row(index, IndexedRow::read(index, values, nulls), tid_of(&*address))
             })
         });
     }
@@ -40,11 +41,11 @@ pub(crate) unsafe extern "C-unwind" fn insert(
 /// Appends a row to the pending pages: what the family keeps of its value, in one item or several.
 ///
 /// # Safety
-/// `value` is of the type of the index's column.
-unsafe fn insert_value(index: OpenIndex, value: Option<pg_sys::Datum>, tid: u64) -> Result<()> {
+/// `values` are of the types of the index's columns.
+unsafe fn insert_row(index: OpenIndex, values: IndexedRow, tid: u64) -> Result<()> {
     let (_, keys) = ClassKeys::read(index);
     // SAFETY: the caller's promise.
-    let (row, bytes) = unsafe { keys.keep(tid, value)? };
+    let (row, bytes) = unsafe { keys.keep(tid, values)? };
     let (mut grown, mut known) = (false, Some(keys.meta));
     keys.items(row, &bytes, &mut |item| {
         let meta = known.take().unwrap_or_else(|| Directory::read(index).meta);

@@ -24,6 +24,7 @@ pub(crate) mod vacuum;
 use pgrx::{PgBox, pg_sys};
 
 use super::families::class::DISTANCE;
+use super::families::groups::HASH;
 use super::families::{options, validate};
 use crate::pg::compat;
 use crate::pg::server::call::sql_functions;
@@ -38,9 +39,10 @@ fn routine() -> *mut pg_sys::IndexAmRoutine {
     // SAFETY: a node of this kind, all zero.
     let mut am = unsafe { PgBox::<pg_sys::IndexAmRoutine>::alloc_node(pg_sys::NodeTag::T_IndexAmRoutine) };
     am.amstrategies = DISTANCE;
-    am.amsupport = 2;
+    am.amsupport = HASH;
     am.amoptsprocnum = 2;
     am.amcanorderbyop = true;
+    am.amcanmulticol = true;
     // A scan without conditions can return all rows in the order of a distance, because the index
     // also has the NULLs.
     am.amoptionalkey = true;

@@ -11,8 +11,10 @@ use pgrx::{PgList, pg_sys};
 
 use crate::pg::compat::replaced_search_path;
 use crate::pg::index::families::class::OperatorClass;
+use crate::pg::index::families::groups::IndexedRow;
 use crate::pg::index::families::hints::class_for;
 use crate::pg::index::families::keys::ClassKeys;
+use crate::pg::index::layout::group::NO_GROUP;
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::query::as_user::with_settings;
 use crate::pg::query::names::name_of;
@@ -101,7 +103,8 @@ pub(super) unsafe fn refuse_useless(
         let Some(expression) = expression_of(heap, info, index) else { return Ok(()) };
         let access_method = (*(*index.relation()).rd_rel).relam;
         let Some(value) = stand_in(expression, access_method) else { return Ok(()) };
-        let Err(error) = keys.keep(0, Some(value.constvalue)) else { return Ok(()) };
+        let row = IndexedRow { group: NO_GROUP, value: Some(value.constvalue) };
+        let Err(error) = keys.keep(0, row) else { return Ok(()) };
         if !matches!(keys.class, OperatorClass::BallSet | OperatorClass::BallGrams) {
             return Err(error);
         }
@@ -113,7 +116,9 @@ pub(super) unsafe fn refuse_useless(
         let column = with_settings(&settings, || {
             Ok(c_string(pg_sys::pg_get_indexdef_columns((*form).indexrelid, true)))
         })?;
-        Err(error.hint(if (*form).indisexclusion {
+        Err(error.hint(if (*form).indisexclusion && index.group_columns() > 0 {
+            format!("With a class that can contain them: EXCLUDE USING signature (… WITH =, … {class} WITH &&)")
+        } else if (*form).indisexclusion {
             format!("With a class that can contain them: EXCLUDE USING signature ({column} {class} WITH &&)")
         } else {
             let table = name_of((*form).indrelid)?;
@@ -122,9 +127,10 @@ pub(super) unsafe fn refuse_useless(
     }
 }
 
-/// Returns the expression of the only column of an index, or that of the generated column that is
-/// indexed. Returns None for a column that is not computed. The server builds an index as the owner
-/// of its table, so that constants are computed with no other rights than when rows are added.
+/// Returns the expression of the last column of an index, or that of the generated column that is
+/// indexed there. Returns None for a column that is not computed. The server builds an index as the
+/// owner of its table, so that constants are computed with no other rights than when rows are
+/// added.
 ///
 /// # Safety
 /// As for [`refuse_useless`].
@@ -133,11 +139,12 @@ unsafe fn expression_of(
     info: *const pg_sys::IndexInfo,
     index: OpenIndex,
 ) -> Option<*mut pg_sys::Node> {
-    // SAFETY: the caller's promise; an index of ours has one column.
+    // SAFETY: the caller's promise.
     unsafe {
-        let column = (*(*index.relation()).rd_index).indkey.values.as_slice(1)[0];
+        let column = index.table_column();
+        let expressions = PgList::<pg_sys::Node>::from_pg((*info).ii_Expressions);
         let expression = match column {
-            0 => PgList::<pg_sys::Node>::from_pg((*info).ii_Expressions).get_ptr(0)?,
+            0 => expressions.get_ptr(expressions.len().checked_sub(1)?)?,
             1.. if pg_sys::get_attgenerated((*heap).rd_id, column) != 0 => {
                 pg_sys::build_column_default(heap, column.into())
             }

@@ -8,8 +8,8 @@ use crate::pg::index::pages::buffer::{Looked, OpenIndex};
 use crate::pg::index::storage::pending::{self, PendingPages};
 use crate::pg::index::storage::segment::Segment;
 
-/// Calls `each` with the items of one pending page after another, without dead ones, until it
-/// returns false. Reports whether there are no more.
+/// Calls `each` with the sought items of one pending page after another, without dead ones and
+/// without their groups, until it returns false. Reports whether there are no more.
 ///
 /// The pending pages are read before the directory that names the segments, so that a row that is
 /// moving from the pending pages to a segment is seen.
@@ -21,7 +21,9 @@ pub(super) fn read_pending(
     let mut pages = PendingPages::all(index, &Directory::read(index).meta);
     while let Some((block, contents)) = pages.next()? {
         let items = pending::items(index, block, &contents).inspect(|item| keys.check(index, block, item));
-        if !each(&mut items.filter(|item| !item.row.has(HeapRow::DEAD))) {
+        if !each(
+            &mut items.filter_map(|item| keys.sought_item(item)).filter(|item| !item.row.has(HeapRow::DEAD)),
+        ) {
             return Ok(false);
         }
     }
@@ -39,7 +41,9 @@ pub(super) fn in_segments<T>(
     let keys = now.as_ref().unwrap_or(keys);
     let living = directory.segments.iter().filter(|about| about.root != NONE && about.rows > about.dead);
     let segments = living.map(|&about| Segment::open(index, about, keys.layout()));
-    search(keys, segments.collect::<Looked<_>>()?)
+    let mut segments: Vec<Segment> = segments.collect::<Looked<_>>()?;
+    segments.iter_mut().for_each(|segment| segment.sought = keys.sought());
+    search(keys, segments)
 }
 
 /// What a search wants: every row that a probe finds, or rows in the order of their distance.

@@ -8,9 +8,11 @@ use super::search::undisturbed;
 use super::state::Scan;
 use super::table::Heap;
 use crate::pg::compat;
+use crate::pg::index::families::groups::GroupHashes;
 use crate::pg::index::families::keys::ClassKeys;
 use crate::pg::index::families::options::StorageOptions;
 use crate::pg::index::families::probe::Probe;
+use crate::pg::index::layout::group::MOST_COLUMNS;
 use crate::pg::index::layout::items::Tid;
 use crate::pg::index::layout::meta::address_of;
 use crate::pg::index::pages::buffer::OpenIndex;
@@ -99,13 +101,23 @@ unsafe fn prepare(scan: pg_sys::IndexScanDesc, state: &mut Scan) -> Result<()> {
     let argument =
         |key: &pg_sys::ScanKeyData| (key.sk_flags as u32 & pg_sys::SK_ISNULL == 0).then_some(key.sk_argument);
     state.probes.clear();
+    let columns = state.index.group_columns();
+    let mut group = GroupHashes::new(state.index);
     // SAFETY: the operators take arguments of these types.
     unsafe {
         for key in keys((*scan).keyData, (*scan).numberOfKeys) {
+            let column = usize::from(key.sk_attno.unsigned_abs()) - 1;
             state.probes.push(match argument(key) {
                 None => Probe::Nothing,
-                Some(value) => state.keys.probe(key.sk_strategy, value)?,
+                Some(value) if column >= columns => state.keys.probe(key.sk_strategy, value)?,
+                Some(value) if group.add(column, key.sk_subtype, value) => continue,
+                Some(_) => Probe::Nothing,
             });
+        }
+        // Without a value of each group column, no signature of a row is known.
+        let is_grouped = state.keys.seek(group.group());
+        if !is_grouped && state.probes.iter().all(|probe| !matches!(probe, Probe::Nothing)) {
+            state.probes = vec![Probe::Everything];
         }
         let mut orders = Vec::new();
         for order in keys((*scan).orderByData, (*scan).numberOfOrderBys) {
@@ -227,9 +239,10 @@ pub(crate) unsafe extern "C-unwind" fn get_tuple(
                 // An index-only scan for a query that needs no column at all, such as count(*).
                 if state.no_columns.is_null() {
                     let descriptor = (*state.index.relation()).rd_att;
-                    let (mut value, mut null) = (pg_sys::Datum::null(), true);
+                    let mut values = [pg_sys::Datum::null(); 1 + MOST_COLUMNS];
+                    let mut nulls = [true; 1 + MOST_COLUMNS];
                     state.no_columns = in_context(state.home, || {
-                        pg_sys::index_form_tuple(descriptor, &raw mut value, &raw mut null)
+                        pg_sys::index_form_tuple(descriptor, values.as_mut_ptr(), nulls.as_mut_ptr())
                     });
                 }
                 (*scan).xs_itup = state.no_columns;

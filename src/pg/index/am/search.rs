@@ -15,14 +15,18 @@ use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::layout::meta::{Directory, Lock};
 use crate::pg::index::pages::buffer::{Looked, Moved, OpenIndex};
 use crate::pg::index::storage::cursor::SignatureRows;
-use crate::pg::index::storage::segment::Segment;
-use crate::pg::server::error::SqlError;
+use crate::pg::index::storage::list_reader::PartReader;
+use crate::pg::index::storage::segment::{COLLECTING, Segment};
+use crate::pg::server::error::{SqlError, or_raise};
+use neardup_core::memory;
 
 /// The number of restarts after which a scan takes a lock that prevents removals.
 const RESTARTS: u32 = 3;
 /// The number of restarts after which a scan on a standby gives up. On a standby, no lock prevents
 /// removals.
 const RESTARTS_ON_STANDBY: u32 = 100;
+/// Any rows of a group are looked at so many at a time.
+const TOGETHER: usize = 64;
 
 /// Calls `read` until a call completes without meeting a page that was removed meanwhile, and
 /// returns its result. Every call of `read` must start from the beginning.
@@ -96,9 +100,12 @@ fn search_signatures(index: OpenIndex, keys: &ClassKeys, probe: &Probe, taker: &
         }
         let Some(signatures) = probe.signatures() else {
             let bulk = index.in_bulk();
-            return segments.into_iter().try_for_each(|mut segment| {
-                segment.index = bulk;
-                segment.look(0..segment.about.rows, &mut visit)
+            return segments.into_iter().try_for_each(|mut segment| match sought_rows(&segment)? {
+                Some(rows) => segment.look(rows, &mut visit),
+                None => {
+                    segment.index = bulk;
+                    segment.look(0..segment.about.rows, &mut visit)
+                }
             });
         };
         let candidates = candidates(index, &segments, signatures)?;
@@ -152,14 +159,21 @@ pub(super) fn near_bits(
         let bulk = index.in_bulk();
         let mut left_out = 0;
         for mut segment in segments {
-            if pages > u64::from(buffers) {
-                segment.index = bulk;
-            }
-            left_out += segment.near_rows(bits, &mut wanted, &mut |row, sketch, wanted| {
+            let mut each = |row: HeapRow, sketch: &[u8], wanted: &mut u32| {
                 if !row.has(HeapRow::DEAD) {
                     give(row, sketch, wanted);
                 }
-            })?;
+            };
+            if let Some(rows) = sought_rows(&segment)?
+                && rows.len() as u64 <= u64::from(segment.about.row_pages)
+            {
+                segment.look(rows, |_, row, sketch| each(row, sketch, &mut wanted))?;
+                continue;
+            }
+            if pages > u64::from(buffers) {
+                segment.index = bulk;
+            }
+            left_out += segment.near_rows(bits, &mut wanted, &mut each)?;
         }
         Ok(SearchEnd { reached: None, left_out: left_out > 0 })
     })
@@ -178,15 +192,42 @@ pub(super) fn some_rows(
     }
     in_segments(index, keys, |keys, segments| {
         for segment in segments {
+            if let Some(rows) = sought_rows(&segment)? {
+                for some in rows.chunks(TOGETHER) {
+                    let mut more = true;
+                    segment.look(some.iter().copied(), |_, row, _| more = more && goes_on(row))?;
+                    if !more {
+                        return Ok(());
+                    }
+                }
+                continue;
+            }
             for n in 0..segment.about.row_pages {
                 let (_, page) = segment.row_page(n)?;
-                if !page.chunks_exact(HeapRow::SIZE + keys.payload()).map(HeapRow::read).all(&mut goes_on) {
+                let rows = page.chunks_exact(HeapRow::SIZE + keys.payload());
+                let mut sought = rows.filter(|row| segment.sought(&row[HeapRow::SIZE..]).is_some());
+                if !sought.by_ref().map(HeapRow::read).all(&mut goes_on) {
                     return Ok(());
                 }
             }
         }
         Ok(())
     })
+}
+
+/// Returns the rows of a segment that may be of the sought group, or None if no group is sought, or
+/// the segment has no list of its rows.
+fn sought_rows(segment: &Segment) -> Looked<Option<Vec<u32>>> {
+    let Some(signature) = segment.sought.and_then(|sought| sought.of_all) else { return Ok(None) };
+    let mut rows = Vec::new();
+    if segment.class_bits() == 0 {
+        if let Some(found) = segment.find(signature)? {
+            segment.each_row(&found, |row| or_raise(memory::push(&mut rows, row, COLLECTING)))?;
+        }
+    } else if let Some(mut part) = PartReader::list_of(segment, segment.class(signature))? {
+        part.rows_before(u32::MAX, &mut rows)?;
+    }
+    Ok(Some(rows))
 }
 
 /// Returns the rows of each segment that have one of these signatures.

@@ -20,7 +20,7 @@ use neardup_core::error::Result;
 use neardup_core::memory;
 use neardup_core::search::edit_ball::{EditBall, characters};
 use neardup_core::search::edit_bounds::EditBounds;
-use neardup_core::search::grams::{BITS, MOST_ELEMENTS, common, signature, sizes, spaced};
+use neardup_core::search::grams::{MOST_ELEMENTS, common, signature, sizes, spaced};
 use neardup_core::verify::edit::similarity;
 
 /// The largest number of lists that are open at the same time. Each list keeps one page in memory.
@@ -239,7 +239,7 @@ impl SegmentSearch<'_> {
     fn visit_spaced(&mut self, taker: &mut dyn Taker) -> Looked<()> {
         let Some(demand) = self.probe.demand.edit() else { return Ok(()) };
         for group in demand.groups_of_spaced() {
-            let class = spaced(group) >> (u64::BITS - BITS);
+            let class = self.segment.class(spaced(group));
             let mut part = PartReader::of_class(self.segment, class)?;
             part.skip_to(class)?;
             while part.next(&mut self.rows)? == Some(class) {
@@ -275,7 +275,8 @@ impl SegmentSearch<'_> {
         while low < high {
             let middle = low + (high - low) / 2;
             let mut found = 0;
-            self.segment.look([middle], |_, _, bytes| found = place_of_size(bytes))?;
+            let segment = self.segment;
+            segment.look_at_all([middle], |_, _, bytes| found = place_of_size(segment.sketch(bytes)))?;
             if found < place {
                 low = middle + 1;
             } else {
@@ -292,7 +293,7 @@ fn open<'a>(segment: &'a Segment, weights: &[(u32, u16)], group: u32) -> Looked<
     let mut lists = Vec::new();
     or_raise(memory::reserve(&mut lists, weights.len(), COLLECTING));
     for &(element, weight) in weights {
-        let class = signature(group, element) >> (u64::BITS - BITS);
+        let class = segment.class(signature(group, element));
         if weights.len() > OPEN {
             lists.push(GramList { part: None, class, weight, rows: 0, first: 0 });
             continue;

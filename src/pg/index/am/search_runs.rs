@@ -33,7 +33,7 @@ pub(super) fn search_runs(
 ) -> Looked<()> {
     let Some(any) = segments.first() else { return Ok(()) };
     let ranges = hashes.iter().map(|&hash| {
-        let (first, last, _) = classes(any, hash);
+        let (first, last) = classes(any, hash);
         first..=last
     });
     let CountedLists { lists: counted, sums } = CountedLists::new(segments, ranges, KEPT_IN_ALL, |_| true)?;
@@ -138,9 +138,8 @@ impl AnchorLists<'_> {
                 };
                 match &self.counted[self.numbers[n]].few {
                     Some(few) => {
-                        let (.., after) = classes(self.segment, sought);
                         for &(class, row) in few {
-                            lists[common_sides(sought, class << after)].insert(row);
+                            lists[common_sides(sought, self.segment.signature(class))].insert(row);
                         }
                     }
                     None => each_list(self.segment, sought, &mut add)?,
@@ -158,23 +157,21 @@ impl AnchorLists<'_> {
     }
 }
 
-/// Returns the first and the last class of an anchor in a segment's lists, and the number of bits
-/// of a signature after a class. All classes of an anchor are in one part, as there are fewer parts
-/// than hashes of anchors.
-fn classes(segment: &Segment, signature: u64) -> (u64, u64, u32) {
-    let after = u64::BITS - segment.class_bits();
-    (of_anchor(signature) >> after, greatest(signature) >> after, after)
+/// Returns the first and the last class of an anchor in a segment's lists. All classes of an anchor
+/// are in one part, as there are fewer parts than hashes of anchors.
+fn classes(segment: &Segment, signature: u64) -> (u64, u64) {
+    (segment.class(of_anchor(signature)), segment.class(greatest(signature)))
 }
 
 /// Calls `each` with the rows of a segment that have an anchor, by their signatures.
 fn each_list(segment: &Segment, signature: u64, mut each: impl FnMut(u64, &[u32])) -> Looked<()> {
-    let (first, last, after) = classes(segment, signature);
+    let (first, last) = classes(segment, signature);
     let mut part = PartReader::of_class(segment, first)?;
     part.skip_to(first)?;
     let mut rows = Vec::new();
     while let Some(class) = part.next(&mut rows)?.filter(|&class| class <= last) {
         pgrx::check_for_interrupts!();
-        each(class << after, &rows);
+        each(segment.signature(class), &rows);
     }
     Ok(())
 }

@@ -123,8 +123,9 @@ impl HitCounting<'_> {
         let look = |counts: &RowCounts| self.look(counts, taker);
         let weight = |weight: u32| u16::try_from(weight).unwrap_or(u16::MAX);
         let classes = classes.iter().map(|&(class, weight)| (Some(class), weight)).chain([(None, 1)]);
+        let after = u64::BITS - segment.class_bits();
         let list = |class: Option<u32>| match class {
-            Some(class) => PartReader::list_of(segment, class.into()),
+            Some(class) => PartReader::list_of(segment, segment.class(u64::from(class) << after)),
             None => PartReader::list_of_split(segment),
         };
         if classes.clone().count() <= KEPT + 1 {

@@ -14,7 +14,7 @@ use super::reading::{FoundRow, SearchEnd, Taker, WantedRows, in_segments, read_p
 use super::row_counts::{CountedLists, OpenLists, RowCounts, in_windows};
 use crate::pg::index::families::keys::ClassKeys;
 use crate::pg::index::families::options::StorageOptions;
-use crate::pg::index::families::value_lists::{BITS, signatures};
+use crate::pg::index::families::value_lists::signatures;
 use crate::pg::index::layout::items::HeapRow;
 use crate::pg::index::pages::buffer::{Looked, OpenIndex};
 use crate::pg::index::storage::list_reader::PartReader;
@@ -114,7 +114,9 @@ impl ValueLists {
     /// Looks at the lists, but not at all of them if fewer are enough and short.
     fn count(index: OpenIndex, segments: &[Segment], sought: &SoughtSketch<'_>) -> Looked<Self> {
         let mut classes = Vec::new();
-        signatures(sought.sketch, |signature| classes.push(signature >> (u64::BITS - BITS)));
+        // Each segment has the same group and as many bits of a class.
+        let class = |signature| segments.first().map_or(0, |segment| segment.class(signature));
+        signatures(sought.sketch, |signature| classes.push(class(signature)));
         let limit = Some(StorageOptions::read(index).stop_limit()).filter(|&limit| limit > 0);
         let enough = match sought.wanted {
             WantedRows::All | WantedRows::Nearest if limit.is_none() => {

@@ -35,7 +35,7 @@ pub(crate) struct Scan {
     pub heap: Heap,
     /// The table and the snapshot of the query, if it is an MVCC snapshot, once rows are returned.
     pub seen: Option<(pg_sys::Relation, pg_sys::Snapshot)>,
-    /// An index tuple whose only column is NULL, or a null pointer until one is needed.
+    /// An index tuple whose columns are NULL, or a null pointer until one is needed.
     pub no_columns: pg_sys::IndexTuple,
     /// True if the scan was counted in the statistics.
     pub counted: bool,
@@ -45,6 +45,8 @@ impl Scan {
     /// Reports whether the server must check the conditions on the rows of the table.
     pub(crate) fn recheck(&self) -> bool {
         match self.probes.as_slice() {
+            // Values with equal hashes need not be equal.
+            _ if self.index.group_columns() > 0 => true,
             [] => false,
             [probe, rest @ ..] => {
                 !probe.is_exact() || rest.iter().any(|probe| !probe.is_near() || !probe.is_exact())

@@ -6,6 +6,7 @@ use std::ffi::c_void;
 use pgrx::PgMemoryContexts;
 use pgrx::pg_sys::{self, Datum};
 
+use crate::pg::index::families::groups::IndexedRow;
 use crate::pg::index::families::values::text_of;
 use crate::pg::index::layout::items::Tid;
 use crate::pg::index::layout::meta::{address_of, tid_of};
@@ -31,14 +32,14 @@ struct RowsOfScan<F> {
     memory: pg_sys::MemoryContext,
 }
 
-/// Calls `each` with every row of a scan: its address, and the value of the index's only column.
+/// Calls `each` with every row of a scan: its address, and what an index keeps of it.
 /// `each` runs in a memory context that is reset after each row. Does the same as
 /// table_index_build_scan of tableam.h, but without a guard of pgrx: expressions and predicates of
 /// the index call functions of users, and the errors of these functions must arrive complete.
 ///
 /// # Safety
-/// The relations are an open table and an index of one column on it, which `info` describes.
-pub(crate) unsafe fn scan_table<F: FnMut(Tid, Option<Datum>) -> Result<()>>(
+/// The relations are an open table and an index of ours on it, which `info` describes.
+pub(crate) unsafe fn scan_table<F: FnMut(Tid, IndexedRow) -> Result<()>>(
     [table, index]: [pg_sys::Relation; 2],
     info: *mut pg_sys::IndexInfo,
     rows: ScannedRows,
@@ -66,20 +67,21 @@ pub(crate) unsafe fn scan_table<F: FnMut(Tid, Option<Datum>) -> Result<()>>(
 }
 
 /// The callback that the server calls with every row of a scan for an index.
-unsafe extern "C-unwind" fn each_row<F: FnMut(Tid, Option<Datum>) -> Result<()>>(
-    _index: pg_sys::Relation,
+unsafe extern "C-unwind" fn each_row<F: FnMut(Tid, IndexedRow) -> Result<()>>(
+    index: pg_sys::Relation,
     address: pg_sys::ItemPointer,
     values: *mut Datum,
     nulls: *mut bool,
     _alive: bool,
     state: *mut c_void,
 ) {
-    // SAFETY: this is the outermost frame; the server gives one value of the index's only column,
+    // SAFETY: this is the outermost frame; the server gives one value of each column of the index,
     // the row's address, and our state.
     unsafe {
         guard(|| {
             let RowsOfScan { each, memory } = &mut *state.cast::<RowsOfScan<F>>();
-            let result = in_context(*memory, || each(tid_of(&*address), (!*nulls).then(|| *values)));
+            let row = || IndexedRow::read(OpenIndex::new(index), values, nulls);
+            let result = in_context(*memory, || each(tid_of(&*address), row()));
             pg_sys::MemoryContextReset(*memory);
             result
         });
@@ -114,9 +116,9 @@ impl RowTexts {
         snapshot: pg_sys::Snapshot,
         normalization: Option<Normalization>,
     ) -> Result<Option<Self>> {
-        // SAFETY: the caller's promise; an index of ours has one column.
+        // SAFETY: the caller's promise.
         unsafe {
-            let column = (*(*index.relation()).rd_index).indkey.values.as_slice(1)[0];
+            let column = index.table_column();
             let routine = (*table).rd_tableam;
             let Some(begin) = (*routine).index_fetch_begin.filter(|_| column > 0) else { return Ok(None) };
             let memory = new_context(pg_sys::CurrentMemoryContext, c"neardup texts of rows");

@@ -8,6 +8,8 @@ use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::query::ours::symbol;
 use crate::pg::server::error::{Result, SqlError};
 
+/// The strategy number of `=` in the classes of group columns.
+pub(crate) const EQUALS: u16 = 1;
 /// The strategy number of `<@`: a value in a ball.
 pub(crate) const IN_BALL: u16 = 1;
 /// The strategy number of `&&`: arrays that share an element.
@@ -114,8 +116,9 @@ impl OperatorClass {
 
     /// Finds the class of an index by its support function.
     pub(crate) fn read(index: OpenIndex) -> Result<Self> {
+        let column = index.group_columns() as i16 + 1;
         // SAFETY: an open index.
-        let function = unsafe { pg_sys::index_getprocid(index.relation(), 1, 1) };
+        let function = unsafe { pg_sys::index_getprocid(index.relation(), column, 1) };
         class_of(function).ok_or_else(|| {
             SqlError::new(
                 PgSqlErrorCode::ERRCODE_INVALID_OBJECT_DEFINITION,

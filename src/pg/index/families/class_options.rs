@@ -49,11 +49,11 @@ pub(super) struct ClassOptions {
 impl ClassOptions {
     /// Returns the options of an index.
     pub(super) fn read(index: OpenIndex) -> Self {
-        // SAFETY: an open index of one column, whose class has the options that `declare` declares,
-        // so there is always a struct of options.
+        // SAFETY: an open index, whose last column is of a class with the options that `declare`
+        // declares, so there is always a struct of options.
         unsafe {
             let all = pg_sys::RelationGetIndexAttOptions(index.relation(), false);
-            (*all).cast::<Self>().read()
+            (*all.add(index.group_columns())).cast::<Self>().read()
         }
     }
 

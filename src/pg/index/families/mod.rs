@@ -6,6 +6,7 @@ pub(crate) mod class;
 mod class_options;
 pub(crate) mod family;
 pub(crate) mod grams;
+pub(crate) mod groups;
 pub(crate) mod hints;
 pub(crate) mod keys;
 pub(crate) mod options;

@@ -4,7 +4,8 @@ use pgrx::pg_sys::ffi::pg_guard_ffi_boundary;
 use pgrx::pg_sys::{self, Oid};
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
-use super::class::{DISTANCE, IN_BALL, OperatorClass, class_of};
+use super::class::{DISTANCE, EQUALS, IN_BALL, OperatorClass, class_of};
+use super::groups::HASH;
 use crate::pg::query::catalog::cached;
 use crate::pg::server::encoding;
 use crate::pg::server::error::SqlError;
@@ -33,9 +34,25 @@ pub(crate) unsafe extern "C-unwind" fn validate(class: Oid) -> bool {
                 let message = format!("there is no operator class with OID {}", class.to_u32());
                 SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message)
             })?;
-            Ok(checked.functions().is_some_and(|number| checked.operators(number)))
+            Ok(match checked.functions() {
+                Some(ClassKind::Searched(class)) => {
+                    let distance = (class.strategy() == IN_BALL).then_some(DISTANCE);
+                    checked.operators(class.strategy(), distance)
+                }
+                Some(ClassKind::Group) => checked.operators(EQUALS, None),
+                None => false,
+            })
         })
     }
+}
+
+/// The kind of a class, as its support functions tell it.
+#[derive(Clone, Copy)]
+enum ClassKind {
+    /// A class of a column that is searched.
+    Searched(OperatorClass),
+    /// A class of a group column.
+    Group,
 }
 
 struct Checked {
@@ -52,18 +69,31 @@ impl Checked {
         );
     }
 
-    /// Checks the support functions and returns the class that they name.
-    fn functions(&self) -> Option<OperatorClass> {
+    /// Checks the support functions and returns the kind of class that they name.
+    fn functions(&self) -> Option<ClassKind> {
         // SAFETY: the cache of pg_amproc.
         let functions: Vec<pg_sys::FormData_pg_amproc> =
             unsafe { rows(pg_sys::SysCacheIdentifier::AMPROCNUM, self.family) };
-        let (mut class, mut right) = (None, true);
+        let (mut kind, mut right) = (None, true);
         for function in functions {
             if (function.amproclefttype, function.amprocrighttype) != (self.of, self.of) {
                 continue;
             }
-            match function.amprocnum {
-                1 => class = class_of(function.amproc),
+            match function.amprocnum as u16 {
+                1 => kind = class_of(function.amproc).map(ClassKind::Searched),
+                HASH => {
+                    // SAFETY: the function exists.
+                    let shape = unsafe {
+                        (pg_sys::get_func_nargs(function.amproc), pg_sys::get_func_rettype(function.amproc))
+                    };
+                    if shape != (2, pg_sys::INT8OID) {
+                        self.wrong(
+                            "has support function 3 with another signature than (type, bigint) → bigint",
+                        );
+                        right = false;
+                    }
+                    kind = Some(ClassKind::Group);
+                }
                 2 => {
                     // SAFETY: the function exists.
                     if !unsafe { pg_guard_ffi_boundary(|| check_amoptsproc_signature(function.amproc)) } {
@@ -77,14 +107,15 @@ impl Checked {
                 }
             }
         }
-        if class.is_none() {
+        if kind.is_none() {
             self.wrong("lacks support function 1, a function signature_class of neardup's for its type");
         }
-        class.filter(|_| right)
+        kind.filter(|_| right)
     }
 
-    /// Checks the operators of a class.
-    fn operators(&self, class: OperatorClass) -> bool {
+    /// Checks the operators of a class, whose indexes search by one of them, and perhaps know a
+    /// distance.
+    fn operators(&self, searched: u16, distance: Option<u16>) -> bool {
         // SAFETY: the cache of pg_amop.
         let operators: Vec<pg_sys::FormData_pg_amop> =
             unsafe { rows(pg_sys::SysCacheIdentifier::AMOPSTRATEGY, self.family) };
@@ -99,13 +130,12 @@ impl Checked {
                 false
             };
             let order = operator.amoppurpose as u8 == pg_sys::AMOP_ORDER;
-            let searched = class.strategy();
-            if strategy != searched && (searched, strategy) != (IN_BALL, DISTANCE) {
+            if strategy != searched && Some(strategy) != distance {
                 right = wrong("which this class does not know");
                 continue;
             }
-            let result = if strategy == DISTANCE { pg_sys::FLOAT8OID } else { pg_sys::BOOLOID };
-            if order != (strategy == DISTANCE) {
+            let result = if Some(strategy) == distance { pg_sys::FLOAT8OID } else { pg_sys::BOOLOID };
+            if order != (Some(strategy) == distance) {
                 right = wrong("with the wrong purpose");
             }
             // SAFETY: any OID of a family may be asked for.

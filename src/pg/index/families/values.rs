@@ -85,11 +85,22 @@ pub(crate) enum ColumnValue {
 
 const DOING: &str = "sketching texts";
 
-/// Documents that wait until there are enough of them to use several threads: the addresses of rows
-/// and their documents, if they have one.
+/// A row with what waits to be kept, or is kept, of its value.
+#[derive(Debug)]
+pub(crate) struct KeptRow<T = StoredValue> {
+    /// The address.
+    pub tid: u64,
+    /// The group.
+    pub group: u64,
+    /// The document, or its stored form.
+    pub kept: T,
+}
+
+/// Documents that wait until there are enough of them to use several threads. A row need not have
+/// one.
 #[derive(Debug, Default)]
 pub(crate) struct WaitingTexts {
-    waiting: Vec<(u64, Option<Document>)>,
+    waiting: Vec<KeptRow<Option<Document>>>,
     bytes: usize,
 }
 
@@ -103,9 +114,9 @@ impl WaitingTexts {
     const FEW_BYTES: usize = 1 << 16;
 
     /// Adds a row.
-    pub(crate) fn push(&mut self, tid: u64, document: Option<Document>) -> Result<()> {
-        self.bytes += document.as_ref().map_or(0, Document::bytes);
-        Ok(memory::push(&mut self.waiting, (tid, document), DOING)?)
+    pub(crate) fn push(&mut self, tid: u64, group: u64, kept: Option<Document>) -> Result<()> {
+        self.bytes += kept.as_ref().map_or(0, Document::bytes);
+        Ok(memory::push(&mut self.waiting, KeptRow { tid, group, kept }, DOING)?)
     }
 
     /// Reports whether no rows are waiting.
@@ -120,10 +131,7 @@ impl WaitingTexts {
 
     /// Removes all waiting rows and returns them with their stored forms, in the order in which
     /// they were added. Each piece of the rows is processed with its own cutter.
-    pub(crate) fn keep<'a>(
-        &mut self,
-        cutter: impl Fn() -> Cutter<'a> + Sync,
-    ) -> Result<Vec<(u64, StoredValue)>> {
+    pub(crate) fn keep<'a>(&mut self, cutter: impl Fn() -> Cutter<'a> + Sync) -> Result<Vec<KeptRow>> {
         let waiting = std::mem::take(&mut self.waiting);
         let several = BackendExecutor::new();
         let executor: &dyn Executor =
@@ -131,9 +139,10 @@ impl WaitingTexts {
         let mut pieces: Vec<_> = waiting.chunks(Self::PIECE).map(|rows| (rows, Vec::new())).collect();
         executor::each(executor, &mut pieces, |(rows, kept), stop| {
             let mut keep = cutter();
-            while let Some(((tid, document), rest)) = rows.split_first() {
+            while let Some((&KeptRow { tid, group, kept: ref document }, rest)) = rows.split_first() {
                 let one = document.as_ref().map(|document| keep(document, stop)).transpose()?;
-                memory::push(kept, (*tid, one.unwrap_or_else(StoredValue::null)), DOING)?;
+                let one = one.unwrap_or_else(StoredValue::null);
+                memory::push(kept, KeptRow { tid, group, kept: one }, DOING)?;
                 *rows = rest;
             }
             Ok(())

@@ -140,8 +140,8 @@ bytes! {
         version: u16,
         /// The [`StoredFamily`].
         family: u8,
-        /// 0.
-        unused: u8,
+        /// The number of group columns; see `layout::group`.
+        groups: u8,
         /// The operator class; see `class::OperatorClass`.
         class: u8,
         /// The version of the hash functions.
@@ -195,8 +195,10 @@ const _: () = assert!(Meta::SIZE == 96);
 /// The layout of the segments of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SegmentLayout {
-    /// The number of bytes of the sketch stored next to a row.
+    /// The number of bytes stored next to a row: those of its group, and its sketch.
     pub payload: usize,
+    /// The number of bytes of a group, which come first; 0 in an index without group columns.
+    pub group: usize,
     /// The number of bits of a class, if signatures are stored as lists of classes.
     pub class_bits: Option<u32>,
     /// The form of the pieces of lists.

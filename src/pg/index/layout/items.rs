@@ -2,6 +2,7 @@
 //! docs/design/signature-index.md, "Pages".
 
 use super::format::{CONTENTS, NONE};
+use super::group::GROUP;
 
 /// A heap address: block << 16 | offset.
 pub(crate) type Tid = u64;
@@ -76,12 +77,12 @@ pub(crate) fn rows_per_page(payload: usize) -> usize {
     CONTENTS / (HeapRow::SIZE + payload)
 }
 
-/// The largest number of bytes of an item.
-pub(crate) const CONTENTS_OF_ITEM: usize = CONTENTS - Item::HEAD;
+/// The largest number of bytes of an item, without those of its group.
+pub(crate) const CONTENTS_OF_ITEM: usize = CONTENTS - Item::HEAD - GROUP;
 
 /// The size of the largest sketch. A page holds the sketch, its row and its length.
 pub(crate) const LARGEST_PAYLOAD: usize = 8000;
-const _: () = assert!(Item::HEAD + LARGEST_PAYLOAD <= CONTENTS);
+const _: () = assert!(LARGEST_PAYLOAD <= CONTENTS_OF_ITEM);
 
 /// A pair of a signature and the number of a row or of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,7 +124,7 @@ impl SignaturePair {
 pub(crate) struct Item<'a> {
     /// The row.
     pub row: HeapRow,
-    /// The row's sketch or its signatures.
+    /// The row's group, if the index has groups, and its sketch or its signatures.
     pub bytes: &'a [u8],
 }
 

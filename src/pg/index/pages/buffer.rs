@@ -59,6 +59,19 @@ impl OpenIndex {
         self.relation
     }
 
+    /// Returns the number of group columns: those before the column that is searched.
+    pub(crate) fn group_columns(self) -> usize {
+        // SAFETY: an open index has its row of pg_index.
+        unsafe { ((*(*self.relation).rd_index).indnkeyatts as usize).saturating_sub(1) }
+    }
+
+    /// Returns the number of the column of the table that is searched, or 0 for an expression.
+    pub(crate) fn table_column(self) -> i16 {
+        let column = self.group_columns();
+        // SAFETY: an open index has its row of pg_index, which has a number for each column.
+        unsafe { (*(*self.relation).rd_index).indkey.values.as_slice(column + 1)[column] }
+    }
+
     /// Returns the name of the index.
     pub(crate) fn name(self) -> String {
         // SAFETY: an open relation has a row of pg_class, whose name is a C string.

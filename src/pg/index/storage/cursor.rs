@@ -217,6 +217,7 @@ impl Segment {
         if self.about.signature_pages == 0 {
             return Ok(None);
         }
+        let signature = signature ^ self.salt();
         // The search looks for the first page whose last signature is not less than `signature`.
         // The number of this page is between `low` and `high`, and `low_key` and `high_key` bound
         // its signatures.

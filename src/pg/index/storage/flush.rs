@@ -96,7 +96,7 @@ fn settle(index: OpenIndex, meta: &Meta, keys: &ClassKeys) -> Result<Option<Meta
         for item in pending::items(index, block, &contents) {
             keys.check(index, block, &item);
             if item.row.has(HeapRow::WHOLE)
-                && let Some(set) = SetItem::read(item.row, item.bytes)
+                && let Some(set) = SetItem::read(item.row, keys.sketch(item.bytes))
             {
                 set.tokens(&mut tokens)?;
                 sample.add(&tokens)?;

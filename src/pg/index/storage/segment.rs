@@ -5,6 +5,7 @@ use crate::pg::compat::vacuum_delay;
 use crate::pg::index::layout::format::{
     CONTENTS, Descriptor, Extent, List, NONE, PageKind, RootHead, SegmentLayout,
 };
+use crate::pg::index::layout::group::SoughtGroup;
 use crate::pg::index::layout::items::{HeapRow, SignaturePair, number, rows_per_page};
 use crate::pg::index::pages::buffer::{Looked, Moved, OpenIndex};
 use crate::pg::index::pages::page::LockedPage;
@@ -29,6 +30,8 @@ pub(crate) struct Segment {
     pub extents: Vec<Extent>,
     /// The layout of the segment.
     pub(super) layout: SegmentLayout,
+    /// The only group whose rows are looked at, if a search asks for one.
+    pub sought: Option<SoughtGroup>,
     /// The number of the first page in each extent.
     numbers: Vec<u32>,
     /// The first signature of every `step`-th signature page.
@@ -46,6 +49,7 @@ impl Segment {
             roots: Vec::new(),
             extents: Vec::new(),
             layout,
+            sought: None,
             numbers: Vec::new(),
             fences: Vec::new(),
             step: 1,
@@ -184,24 +188,66 @@ impl Segment {
         self.page(first + (offset / CONTENTS as u64) as u32, PageKind::Lists)
     }
 
-    /// Returns the number of bytes of a row with its sketch, and the number of rows on a page.
+    /// Returns the number of bytes of a row with those next to it, and the number of rows on a
+    /// page.
     fn shape_of_rows(&self) -> (usize, u32) {
         (HeapRow::SIZE + self.layout.payload, rows_per_page(self.layout.payload) as u32)
     }
 
+    /// Returns the bits in which the signatures of the sought rows differ from those of their
+    /// sketches alone.
+    pub(crate) fn salt(&self) -> u64 {
+        self.sought.map_or(0, |sought| sought.salt)
+    }
+
+    /// Returns the least signature of a sought row's sketch that has a class.
+    pub(crate) fn signature(&self, class: u64) -> u64 {
+        class << (u64::BITS - self.class_bits()) ^ self.salt()
+    }
+
+    /// Returns a signature's class among those of the sought rows.
+    pub(crate) fn class(&self, signature: u64) -> u64 {
+        (signature ^ self.salt()) >> (u64::BITS - self.class_bits())
+    }
+
+    /// Returns the sketch in the bytes next to a row.
+    pub(crate) fn sketch<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+        &bytes[self.layout.group..]
+    }
+
+    /// Returns the sketch in the bytes next to a row, unless the row is of another group than the
+    /// sought one.
+    pub(crate) fn sought<'a>(&self, bytes: &'a [u8]) -> Option<&'a [u8]> {
+        self.sought.is_none_or(|sought| number(bytes) == sought.group).then(|| self.sketch(bytes))
+    }
+
     /// Takes a row of a row page apart.
     fn row<'a>(&self, page: &LockedPage, bytes: &'a [u8]) -> (HeapRow, &'a [u8]) {
-        let (head, sketch) = bytes.split_at(HeapRow::SIZE);
+        let (head, bytes) = bytes.split_at(HeapRow::SIZE);
         let head = HeapRow::read(head);
         if !head.is_valid() {
             self.index.corrupted(page.block(), "a row has no heap address");
         }
-        (head, sketch)
+        (head, bytes)
     }
 
     /// Reads the rows with these numbers, which must ascend, and calls `each` with the number, the
-    /// row and the sketch of each row. The page of the row is locked while `each` runs.
+    /// row and the sketch of each row that is sought. The page of the row is locked while `each`
+    /// runs.
     pub(crate) fn look(
+        &self,
+        rows: impl IntoIterator<Item = u32>,
+        mut each: impl FnMut(u32, HeapRow, &[u8]),
+    ) -> Looked<()> {
+        self.look_at_all(rows, |number, row, bytes| {
+            if let Some(sketch) = self.sought(bytes) {
+                each(number, row, sketch);
+            }
+        })
+    }
+
+    /// Does the same for all rows, and calls `each` with all bytes next to them.
+    pub(crate) fn look_at_all(
         &self,
         rows: impl IntoIterator<Item = u32>,
         mut each: impl FnMut(u32, HeapRow, &[u8]),
@@ -220,8 +266,8 @@ impl Segment {
             let Some(bytes) = page.contents().get(at..at + width) else {
                 self.index.corrupted(page.block(), "a row is missing in a row page");
             };
-            let (head, sketch) = self.row(page, bytes);
-            each(row, head, sketch);
+            let (head, bytes) = self.row(page, bytes);
+            each(row, head, bytes);
         }
         Ok(())
     }
@@ -292,8 +338,10 @@ impl Segment {
             let found = simhash::near_rows(bits, contents, width, *wanted, &mut near);
             left_out += (count - found) as u64;
             for &row in &near[..found] {
-                let (head, sketch) = self.row(&page, &contents[row as usize * width..][..width]);
-                each(head, sketch, wanted);
+                let (head, bytes) = self.row(&page, &contents[row as usize * width..][..width]);
+                if let Some(sketch) = self.sought(bytes) {
+                    each(head, sketch, wanted);
+                }
             }
         }
         Ok(left_out)

@@ -12,6 +12,7 @@ use std::ops::Range;
 use std::vec::IntoIter;
 
 use super::spool::{ByteStore, Spool};
+use crate::pg::index::layout::format::SegmentLayout;
 use crate::pg::index::layout::items::{HeapRow, short};
 use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::temp_file::ServerFiles;
@@ -170,6 +171,8 @@ pub(super) fn place_of_signature(signature: u64) -> usize {
 /// Rows in the order in which they come.
 pub(super) struct Grouped {
     payload: usize,
+    /// The number of bytes next to a row that come before its sizes.
+    before: usize,
     /// The rows of each place.
     places: Vec<Spool>,
     rows: u32,
@@ -178,10 +181,10 @@ pub(super) struct Grouped {
 }
 
 impl Grouped {
-    /// Starts without rows. `payload` is the number of bytes next to a row.
-    pub(super) fn new(payload: usize, budget: usize) -> Self {
+    /// Starts without rows.
+    pub(super) fn new(layout: SegmentLayout, budget: usize) -> Self {
         let places = (0..PLACES).map(|_| Spool::new(budget / PLACES)).collect();
-        Self { payload, places, rows: 0, bytes: Vec::new() }
+        Self { payload: layout.payload, before: layout.group, places, rows: 0, bytes: Vec::new() }
     }
 
     /// Returns the number of rows.
@@ -192,7 +195,7 @@ impl Grouped {
     /// Adds a row, and returns its number within its place.
     pub(super) fn push(&mut self, row: HeapRow, sketch: &[u8]) -> Result<u32> {
         let width = HeapRow::SIZE + self.payload;
-        let spool = &mut self.places[place_of_size(sketch)];
+        let spool = &mut self.places[place_of_size(&sketch[self.before..])];
         let number = (spool.len() / width as u64) as u32;
         self.bytes.clear();
         self.bytes.extend(row.0.to_le_bytes());

@@ -71,7 +71,7 @@ impl SegmentWriter {
             classes: None,
             split: Vec::new(),
             // The files of the rows belong to the memory context that is current now.
-            grouped: (layout.pieces == Pieces::Grouped).then(|| Grouped::new(layout.payload, budget / 2)),
+            grouped: (layout.pieces == Pieces::Grouped).then(|| Grouped::new(layout, budget / 2)),
             bases: None,
         }
     }

@@ -248,9 +248,10 @@ fn origin_of(index: OpenIndex, class: OperatorClass, options: &ClassOptions) -> 
         OperatorClass::ArraySet => {}
         _ => return Ok(options.origin()),
     }
-    // SAFETY: an open index of one column.
+    // SAFETY: an open index.
     let (column, element) = unsafe {
-        let column = pg_sys::getBaseType(compat::attributes((*index.relation()).rd_att)[0].atttypid);
+        let attributes = compat::attributes((*index.relation()).rd_att);
+        let column = pg_sys::getBaseType(attributes[index.group_columns()].atttypid);
         (column, pg_sys::getBaseType(pg_sys::get_element_type(column)))
     };
     match ColumnContent::for_type(column) {
