@@ -180,8 +180,8 @@ impl Names {
         format!("({}{apart})", self.rows)
     }
 
-    /// Returns a further condition of SQL: the rows with the ids `left_id` and `right_id` of `pairs`
-    /// are compared with each other.
+    /// Returns a further condition of SQL: the rows with the ids `left_id` and `right_id` of
+    /// `pairs` are compared with each other.
     pub(super) fn compared(&self, pairs: &str) -> String {
         let further = self.limits.are_compared();
         if further.is_empty() {
