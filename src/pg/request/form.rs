@@ -128,7 +128,7 @@ forms! {
         Docs, Threshold, Options, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, SiteColumn, Sample,
         ByNode, Parts, Within, Across,
     ],
-    NEAREST = "nearest" [Docs, K, IdType, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, Options, Within],
+    NEAREST = "nearest" [Docs, K, IdType, IdColumn, TextColumn, Method, Tokenizer, Shingle, Multiset, Options, Within, Across],
     SUGGEST = "suggest" [Docs, IdColumn, TextColumn, Sample, Labels, MinPrecision, Within, Across],
     SUGGEST_PAIRS = "suggest_pairs" [Docs, Wanted, IdType, IdColumn, TextColumn, Sample, Within, Across],
     NEAR_DUPLICATE_CLUSTERS = "near_duplicate_clusters" [
