@@ -77,6 +77,14 @@ methods_in_parts() {
     expect 'megashingles' same "$(same docs id NULL shingling "options => '{\"megashingles\": true}', shingle => 3, multiset => false")"
     expect 'combined' same "$(same docs id NULL combined)"
     expect 'combined by sites' same "$(same sited id NULL combined "site_column => 'site', options => '{\"same_site\": \"exact_text\", \"different_site\": [\"shingling\", \"simhash\"]}'")"
+    local limits
+    for limits in "within => 'site'" "across => 'site'" "within => 'site', across => 'body'"; do
+        expect "sets $limits" same "$(same sited id 0.6 jaccard "$limits")"
+        expect "edit $limits" same "$(same sited id 0.7 edit "$limits")"
+        expect "runs $limits" same "$(same sited id 0.4 runs "$limits, options => '{\"min_run\": 5}'")"
+        expect "passages $limits" same "$(same_passages sited id "features => 'shingles', min_sentences => 1, $limits")"
+    done
+    expect 'combined of groups' same "$(same sited id NULL combined "within => 'site'")"
     expect 'imatch' same "$(same docs id NULL imatch)"
     expect 'imatch without rare words' same "$(same named name NULL imatch "options => '{\"lo\": 0.2, \"hi\": 0.7}'")"
     expect 'spotsigs' same "$(same docs id 0.3 spotsigs)"

@@ -2,27 +2,27 @@
 
 -- A method in parts: what is carried of a document, as core/src/methods/carrier.rs describes it. The method is a JSON
 -- object with its arguments: unlike a text, it is sent to servers.
-CREATE FUNCTION neardup_part_document(document pg_catalog.text, site pg_catalog.text, method pg_catalog.jsonb, internal neardup_internal DEFAULT NULL)
+CREATE FUNCTION neardup_part_document(document pg_catalog.text, site pg_catalog.text, within pg_catalog.text, across pg_catalog.text, method pg_catalog.jsonb, internal neardup_internal DEFAULT NULL)
     RETURNS pg_catalog.bytea
     AS 'MODULE_PATHNAME', 'neardup_part_document_text'
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION neardup_part_document(text, text, jsonb, neardup_internal) IS
+COMMENT ON FUNCTION neardup_part_document(text, text, text, text, jsonb, neardup_internal) IS
     'internal: what stands for a document wherever near_duplicates_into compares it by a method';
-CREATE FUNCTION neardup_part_document(document pg_catalog.text[], site pg_catalog.text, method pg_catalog.jsonb, internal neardup_internal DEFAULT NULL)
+CREATE FUNCTION neardup_part_document(document pg_catalog.text[], site pg_catalog.text, within pg_catalog.text, across pg_catalog.text, method pg_catalog.jsonb, internal neardup_internal DEFAULT NULL)
     RETURNS pg_catalog.bytea
     AS 'MODULE_PATHNAME', 'neardup_part_document_tokens'
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION neardup_part_document(text[], text, jsonb, neardup_internal) IS 'internal: what stands for tokens';
-CREATE FUNCTION neardup_part_document(document pg_catalog.tsvector, site pg_catalog.text, method pg_catalog.jsonb, internal neardup_internal DEFAULT NULL)
+COMMENT ON FUNCTION neardup_part_document(text[], text, text, text, jsonb, neardup_internal) IS 'internal: what stands for tokens';
+CREATE FUNCTION neardup_part_document(document pg_catalog.tsvector, site pg_catalog.text, within pg_catalog.text, across pg_catalog.text, method pg_catalog.jsonb, internal neardup_internal DEFAULT NULL)
     RETURNS pg_catalog.bytea
     AS 'MODULE_PATHNAME', 'neardup_part_document_lexemes'
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION neardup_part_document(tsvector, text, jsonb, neardup_internal) IS 'internal: what stands for lexemes';
-CREATE FUNCTION neardup_part_document(document pg_catalog.int8[], site pg_catalog.text, method pg_catalog.jsonb, internal neardup_internal DEFAULT NULL)
+COMMENT ON FUNCTION neardup_part_document(tsvector, text, text, text, jsonb, neardup_internal) IS 'internal: what stands for lexemes';
+CREATE FUNCTION neardup_part_document(document pg_catalog.int8[], site pg_catalog.text, within pg_catalog.text, across pg_catalog.text, method pg_catalog.jsonb, internal neardup_internal DEFAULT NULL)
     RETURNS pg_catalog.bytea
     AS 'MODULE_PATHNAME', 'neardup_part_document_numbers'
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION neardup_part_document(bigint[], text, jsonb, neardup_internal) IS 'internal: what stands for numbers';
+COMMENT ON FUNCTION neardup_part_document(bigint[], text, text, text, jsonb, neardup_internal) IS 'internal: what stands for numbers';
 CREATE FUNCTION neardup_part_ranks_step(internal, pg_catalog.bytea, pg_catalog.jsonb, neardup_internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'neardup_part_ranks_step'
     LANGUAGE c IMMUTABLE PARALLEL SAFE;
@@ -226,7 +226,9 @@ CREATE PROCEDURE near_duplicates_into(
     pause pg_catalog.interval DEFAULT NULL,
     at_once pg_catalog.int4 DEFAULT NULL,
     node_timeout pg_catalog.interval DEFAULT NULL,
-    retries pg_catalog.int4 DEFAULT NULL
+    retries pg_catalog.int4 DEFAULT NULL,
+    within pg_catalog.text DEFAULT NULL,
+    across pg_catalog.text DEFAULT NULL
 )
     LANGUAGE plpgsql
 AS $$
@@ -235,11 +237,12 @@ BEGIN
         'id_column', id_column, 'text_column', text_column, 'method', method, 'tokenizer', tokenizer, 'shingle', shingle,
         'multiset', multiset, 'max_pairs', max_pairs, 'site_column', site_column, 'pairs', pairs, 'parts', parts,
         'clusters', clusters, 'resume', resume, 'incremental', incremental,
-        'pause', pg_catalog.date_part('epoch'::pg_catalog.text, pause), 'at_once', at_once, 'node_timeout', pg_catalog.date_part('epoch'::pg_catalog.text, node_timeout), 'retries', retries)::pg_catalog.jsonb);
+        'pause', pg_catalog.date_part('epoch'::pg_catalog.text, pause), 'at_once', at_once, 'node_timeout', pg_catalog.date_part('epoch'::pg_catalog.text, node_timeout), 'retries', retries,
+        'within', within, 'across', across)::pg_catalog.jsonb);
 END
 $$;
 COMMENT ON PROCEDURE near_duplicates_into(
-    regclass, float8, text, jsonb, text, text, text, text, int, bool, bigint, text, int, text, bool, bool, interval, int, interval, int
+    regclass, float8, text, jsonb, text, text, text, text, int, bool, bigint, text, int, text, bool, bool, interval, int, interval, int, text, text
 ) IS 'near_duplicates as a table; of a table partitioned over servers made on these, in steps that commit';
 
 CREATE PROCEDURE partial_duplicates_into(
@@ -260,7 +263,9 @@ CREATE PROCEDURE partial_duplicates_into(
     pause pg_catalog.interval DEFAULT NULL,
     at_once pg_catalog.int4 DEFAULT NULL,
     node_timeout pg_catalog.interval DEFAULT NULL,
-    retries pg_catalog.int4 DEFAULT NULL
+    retries pg_catalog.int4 DEFAULT NULL,
+    within pg_catalog.text DEFAULT NULL,
+    across pg_catalog.text DEFAULT NULL
 )
     LANGUAGE plpgsql
 AS $$
@@ -269,11 +274,12 @@ BEGIN
         'id_column', id_column, 'text_column', text_column, 'features', features, 'min_sentences', min_sentences,
         'extend', extend, 'shingle', shingle, 'max_pairs', max_passages, 'tokenizer', tokenizer, 'pairs', passages,
         'parts', parts, 'resume', resume, 'passages', true,
-        'pause', pg_catalog.date_part('epoch'::pg_catalog.text, pause), 'at_once', at_once, 'node_timeout', pg_catalog.date_part('epoch'::pg_catalog.text, node_timeout), 'retries', retries)::pg_catalog.jsonb);
+        'pause', pg_catalog.date_part('epoch'::pg_catalog.text, pause), 'at_once', at_once, 'node_timeout', pg_catalog.date_part('epoch'::pg_catalog.text, node_timeout), 'retries', retries,
+        'within', within, 'across', across)::pg_catalog.jsonb);
 END
 $$;
 COMMENT ON PROCEDURE partial_duplicates_into(
-    regclass, float8, text, jsonb, text, text, text, int, bool, int, bigint, text, int, bool, interval, int, interval, int
+    regclass, float8, text, jsonb, text, text, text, int, bool, int, bigint, text, int, bool, interval, int, interval, int, text, text
 ) IS 'partial_duplicates as a table; of a table partitioned over servers made on these, in steps that commit';
 
 CREATE FUNCTION neardup_into_calls() RETURNS TABLE(

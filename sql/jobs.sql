@@ -137,12 +137,14 @@ CREATE FUNCTION neardup_watch(
     site_column pg_catalog.text DEFAULT NULL,
     clustering pg_catalog.text DEFAULT 'connected',
     max_cluster_size pg_catalog.int4 DEFAULT NULL,
-    detect pg_catalog.text DEFAULT NULL
+    detect pg_catalog.text DEFAULT NULL,
+    within pg_catalog.text DEFAULT NULL,
+    across pg_catalog.text DEFAULT NULL
 ) RETURNS pg_catalog.void
     AS 'MODULE_PATHNAME', 'neardup_watch'
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000;
 COMMENT ON FUNCTION neardup_watch(
-    regclass, float8, jsonb, text, text, text, text, int, bool, text, text, int, text
+    regclass, float8, jsonb, text, text, text, text, int, bool, text, text, int, text, text, text
 ) IS 'sets up a job that keeps the near duplicates of a relation in tables beside it';
 
 CREATE FUNCTION neardup_unwatch(docs pg_catalog.regclass, keep_results pg_catalog.bool DEFAULT false) RETURNS pg_catalog.void

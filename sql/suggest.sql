@@ -6,7 +6,9 @@ CREATE FUNCTION suggest(
     text_column text DEFAULT NULL,
     sample bigint DEFAULT NULL,
     labels regclass DEFAULT NULL,
-    min_precision float8 DEFAULT NULL
+    min_precision float8 DEFAULT NULL,
+    within text DEFAULT NULL,
+    across text DEFAULT NULL
 ) RETURNS TABLE(
     using_method text,
     fits boolean,
@@ -23,7 +25,7 @@ CREATE FUNCTION suggest(
 )
     AS 'MODULE_PATHNAME', 'neardup_suggest'
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 7 COST 10000;
-COMMENT ON FUNCTION suggest(regclass, text, text, bigint, regclass, float8) IS
+COMMENT ON FUNCTION suggest(regclass, text, text, bigint, regclass, float8, text, text) IS
     'a method and a threshold for these documents, with reasons, from a sample of them and from labelled pairs';
 
 CREATE FUNCTION suggest_pairs(
@@ -31,7 +33,9 @@ CREATE FUNCTION suggest_pairs(
     wanted int DEFAULT 100,
     id_column text DEFAULT NULL,
     text_column text DEFAULT NULL,
-    sample bigint DEFAULT NULL
+    sample bigint DEFAULT NULL,
+    within text DEFAULT NULL,
+    across text DEFAULT NULL
 ) RETURNS TABLE(
     left_id bigint,
     right_id bigint,
@@ -43,7 +47,7 @@ CREATE FUNCTION suggest_pairs(
 )
     AS 'MODULE_PATHNAME', 'neardup_suggest_pairs'
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 100 COST 10000;
-COMMENT ON FUNCTION suggest_pairs(regclass, int, text, text, bigint) IS
+COMMENT ON FUNCTION suggest_pairs(regclass, int, text, text, bigint, text, text) IS
     'pairs of documents to label for suggest: some of each similarity, most near the boundary';
 
 CREATE FUNCTION suggest_pairs(
@@ -52,7 +56,9 @@ CREATE FUNCTION suggest_pairs(
     id_type anyelement,
     id_column text DEFAULT NULL,
     text_column text DEFAULT NULL,
-    sample bigint DEFAULT NULL
+    sample bigint DEFAULT NULL,
+    within text DEFAULT NULL,
+    across text DEFAULT NULL
 ) RETURNS TABLE(
     left_id anyelement,
     right_id anyelement,
@@ -64,5 +70,5 @@ CREATE FUNCTION suggest_pairs(
 )
     AS 'MODULE_PATHNAME', 'neardup_suggest_pairs'
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 100 COST 10000;
-COMMENT ON FUNCTION suggest_pairs(regclass, int, anyelement, text, text, bigint) IS
+COMMENT ON FUNCTION suggest_pairs(regclass, int, anyelement, text, text, bigint, text, text) IS
     'pairs of documents with ids of any type to label for suggest';

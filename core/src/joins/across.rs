@@ -39,17 +39,18 @@ impl Pairs {
 
 /// The records of a table, divided into parts: the rows of one record and one source.
 #[derive(Debug, Default)]
-struct DividedRecords {
+pub(crate) struct DividedRecords {
     /// The rows of each part.
-    members: Members,
+    pub members: Members,
     /// The first part of each record, and the end of the last one's.
-    firsts: Vec<u32>,
+    pub firsts: Vec<u32>,
     /// The source of each part.
-    sources: Vec<u32>,
+    pub sources: Vec<u32>,
 }
 
 impl DividedRecords {
-    fn new(records: &Members, numbers: &[u32], stop: &Stop) -> Result<Self> {
+    /// Divides records by the numbers of their rows' sources.
+    pub(crate) fn new(records: &Members, numbers: &[u32], stop: &Stop) -> Result<Self> {
         const CHECK_EVERY: usize = 1 << 12;
         let number = |row: u32| numbers.get(row as usize).copied().unwrap_or(NONE);
         let mut divided = Self::default();

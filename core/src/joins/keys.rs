@@ -62,7 +62,12 @@ impl Key {
 
     /// Returns the key of the same role for one of several kinds of keys.
     pub(crate) fn of_kind(self, kind: u64) -> Self {
-        Self(mix(self.hash() ^ mix(kind + 1)) & !ROLES | self.0 & ROLES)
+        self.with_hash(mix(self.hash() ^ mix(kind + 1)))
+    }
+
+    /// Returns the key of the same role with another hash.
+    pub(crate) fn with_hash(self, hash: u64) -> Self {
+        Self(hash & !ROLES | self.0 & ROLES)
     }
 
     /// Returns the key without its role.

@@ -19,7 +19,6 @@ pub(crate) mod across;
 pub(crate) mod candidates;
 pub mod codes;
 pub mod edit;
-mod equal_keys;
 pub(crate) mod grouped;
 pub(crate) mod grouped_rows;
 pub mod keys;

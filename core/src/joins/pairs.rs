@@ -5,10 +5,9 @@
 //! being stored, so memory does not grow with their number.
 
 use super::Algorithm;
-use super::equal_keys::find_equal_keys;
 use super::{Counts, JoinedSets, RecordJoin, RecordPair};
 use crate::error::Result;
-use crate::executor::{self, Executor};
+use crate::executor::Executor;
 use crate::features::sets::order::Ordered;
 use crate::features::sets::records::Members;
 use crate::memory;
@@ -123,11 +122,6 @@ pub struct Pairs {
     /// Set if all pairs of a row of the right record come one after the other, and not all pairs of
     /// a row of the left record.
     by_right: bool,
-    /// The key of each row, if only rows with equal keys form pairs. The rows of each record are in
-    /// the order of their keys then.
-    keys: Vec<u64>,
-    /// The number of rows that may be looked at for their keys before [`Pairs::advance`] is called.
-    left_to_look: usize,
     given: u64,
 }
 
@@ -170,8 +164,6 @@ impl Pairs {
             current: None,
             at: (0, 0),
             by_right: false,
-            keys: Vec::new(),
-            left_to_look: Self::LOOKS,
             given: 0,
         }
     }
@@ -200,17 +192,6 @@ impl Pairs {
     #[must_use]
     pub fn by_right(self) -> Self {
         Self { by_right: self.records.right.is_some(), ..self }
-    }
-
-    /// Leaves out the pairs of rows with different keys. There must be two tables, and a key for
-    /// each row. The pairs of two records take as long as the rows with equal keys that they have,
-    /// and not as all pairs of their rows.
-    pub fn with_keys(mut self, keys: Vec<u64>, executor: &dyn Executor) -> Result<Self> {
-        executor::one(executor, &mut self.records, |PairedRecords { left, right, .. }, stop| {
-            let mut members = [left].into_iter().chain(right);
-            members.try_for_each(|members| members.sort_each(&keys, stop))
-        })?;
-        Ok(Self { keys, ..self })
     }
 
     /// Leaves out what remains of the pairs of the row whose pair [`Pairs::take`] returned last,
@@ -247,9 +228,6 @@ impl Pairs {
         loop {
             if let Some(pair) = self.take_current() {
                 return Some(pair);
-            }
-            if self.current.is_some() {
-                return None;
             }
             if let Some(&record) = self.records.equal.get(self.next_equal) {
                 let similarity = self.records.similarity(self.next_equal);
@@ -308,9 +286,6 @@ impl Pairs {
         }
     }
 
-    /// After looking at this many rows for their keys, the caller can check for interrupts.
-    const LOOKS: usize = 1 << 16;
-
     /// How many pairs of records [`Pairs::coming`] looks ahead.
     const AHEAD: usize = 8;
 
@@ -329,10 +304,7 @@ impl Pairs {
         let [lefts, rights] = self.records.rows(&pair);
         let same = self.records.right.is_none() && pair.left == pair.right;
         let (firsts, seconds) = if self.by_right { (rights, lefts) } else { (lefts, rights) };
-        if !self.keys.is_empty() {
-            let looked = find_equal_keys(&self.keys, [firsts, seconds], &mut self.at, self.left_to_look);
-            self.left_to_look = self.left_to_look.checked_sub(looked)?;
-        } else if self.at.1 >= seconds.len() {
+        if self.at.1 >= seconds.len() {
             let next = self.at.0 + 1;
             self.at = (next, if same { next + 1 } else { 0 });
         }
@@ -348,11 +320,6 @@ impl Pairs {
 
     /// Joins another batch, which may be empty. Returns false when the join is done.
     pub fn advance(&mut self, executor: &dyn Executor) -> Result<bool> {
-        self.left_to_look = Self::LOOKS;
-        if self.current.is_some() {
-            executor.check_interrupts()?;
-            return Ok(true);
-        }
         self.before = self.join.progress();
         self.next_in_batch = 0;
         let batch = self.join.next_batch(executor)?;
@@ -383,6 +350,6 @@ impl Pairs {
 
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.join.bytes() + self.records.bytes() + memory::bytes(&self.keys) + memory::bytes(&self.batch)
+        self.join.bytes() + self.records.bytes() + memory::bytes(&self.batch)
     }
 }

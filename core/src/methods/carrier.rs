@@ -69,10 +69,22 @@ impl<'a> LeftOut<'a> {
     }
 }
 
+/// Where a document comes from, as far as it is known.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Places<'a> {
+    /// Its site.
+    pub site: Option<&'a str>,
+    /// The group whose documents are compared with it.
+    pub group: Option<&'a str>,
+    /// The source whose documents are not compared with it.
+    pub source: Option<&'a str>,
+}
+
 /// The description of a method.
 pub trait Carrier: Debug + Sync {
-    /// Returns what is carried of a document of a site, or nothing if no document is similar to it.
-    fn carry(&self, document: &Document, site: Option<&str>, stop: &Stop) -> Result<Vec<u8>>;
+    /// Returns what is carried of a document in its places, or nothing if no document is similar to
+    /// it.
+    fn carry(&self, document: &Document, places: Places<'_>, stop: &Stop) -> Result<Vec<u8>>;
 
     /// Returns how documents meet.
     fn meeting(&self) -> Meeting;
@@ -137,10 +149,10 @@ pub trait Carrier: Debug + Sync {
 pub fn carried(
     carrier: &dyn Carrier,
     document: &Document,
-    site: Option<&str>,
+    places: Places<'_>,
     stop: &Stop,
 ) -> Result<Vec<u8>> {
-    let mut bytes = carrier.carry(document, site, stop)?;
+    let mut bytes = carrier.carry(document, places, stop)?;
     if !bytes.is_empty() {
         let first = if carrier.is_like_itself(&bytes, stop)? { ALIKE } else { APART };
         memory::push(&mut bytes, first, "carrying a document")?;

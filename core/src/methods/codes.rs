@@ -4,7 +4,7 @@
 //! no meeting.
 
 use super::account::WeakCodes;
-use super::carrier::{Carrier, LeftOut, Meeting, to_text, to_texts};
+use super::carrier::{Carrier, LeftOut, Meeting, Places, to_text, to_texts};
 use super::explain::{Details, Explanation, TwoCodes};
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
@@ -175,7 +175,7 @@ impl Method for ByCodes {
 const DOING: &str = "choosing grams of a code";
 
 impl Carrier for ByCodes {
-    fn carry(&self, document: &Document, _: Option<&str>, stop: &Stop) -> Result<Vec<u8>> {
+    fn carry(&self, document: &Document, _: Places<'_>, stop: &Stop) -> Result<Vec<u8>> {
         // Columns of other types are refused.
         let Document::Text(text) = document else { return Ok(Vec::new()) };
         Ok(feature_code(text, &self.spec, stop)?.into_bytes())

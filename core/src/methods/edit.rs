@@ -7,7 +7,7 @@
 //! characters. A text offers its pieces, and texts that are not shorter look for them.
 
 use super::account::ComparedTexts;
-use super::carrier::{Carrier, LeftOut, Meeting, hashes_of, of_text, to_text, to_texts};
+use super::carrier::{Carrier, LeftOut, Meeting, Places, hashes_of, of_text, to_text, to_texts};
 use super::explain::{Details, Distance, Explanation};
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
@@ -181,7 +181,7 @@ fn pieces(text: &str, distance: u32, keys: &mut Vec<Key>) -> Result<()> {
 }
 
 impl Carrier for Edit {
-    fn carry(&self, document: &Document, _: Option<&str>, _: &Stop) -> Result<Vec<u8>> {
+    fn carry(&self, document: &Document, _: Places<'_>, _: &Stop) -> Result<Vec<u8>> {
         of_text(document)
     }
 

@@ -3,7 +3,7 @@
 //! In parts, the terms of a document are carried as hashes. Which terms count is known once all
 //! documents are there; the terms that are left are the key of a document.
 
-use super::carrier::{Carrier, LeftOut, Meeting, hashes_of, of_words, to_set};
+use super::carrier::{Carrier, LeftOut, Meeting, Places, hashes_of, of_words, to_set};
 use super::explain::Explanation;
 use super::method::Method;
 use super::pair::TwoTexts;
@@ -89,7 +89,7 @@ fn kept(carried: &[u8], left_out: LeftOut<'_>) -> Result<Vec<u64>> {
 }
 
 impl Carrier for Imatch {
-    fn carry(&self, document: &Document, _: Option<&str>, stop: &Stop) -> Result<Vec<u8>> {
+    fn carry(&self, document: &Document, _: Places<'_>, stop: &Stop) -> Result<Vec<u8>> {
         let spec = FeatureSpec { multiset: false, ..self.spec };
         of_words(&hashes_of(document, &spec, DOING, stop)?)
     }

@@ -11,7 +11,8 @@ use crate::verify::measure::Measure;
 
 /// Reads the documents of a table and prepares the search for the `k` nearest of each, exactly. Of
 /// equally similar documents those of the first ids are the nearest; documents without a common
-/// token are not near. All sets are in memory at a time, those of one group if rows come in groups.
+/// token are not near, nor are those of one source, if rows have sources and no groups. All sets
+/// are in memory at a time, those of one group if rows come in groups.
 pub fn search(
     spec: FeatureSpec,
     measure: Measure,
@@ -54,7 +55,8 @@ pub fn of_ordered(
     reading: &mut Reading<'_>,
 ) -> Result<NearestRows> {
     let order = reading.order()?;
-    let rows = NearestRows::new(ordered, measure, k, order, short, reading.executor)?;
+    let executor = reading.executor;
+    let rows = NearestRows::new(ordered, measure, k, order, reading.across(), short, executor)?;
     reading.held(rows.bytes());
     Ok(rows)
 }

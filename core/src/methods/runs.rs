@@ -3,7 +3,7 @@
 //! In parts, the text is carried. Documents meet by their anchors, of which texts with a common run
 //! have one in common. Each looks up only its rarest ones, as on one machine.
 
-use super::carrier::{Carrier, LeftOut, Meeting, of_text, to_text, to_texts};
+use super::carrier::{Carrier, LeftOut, Meeting, Places, of_text, to_text, to_texts};
 use super::explain::{Details, Explanation, Region, RunsOfTwo};
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
@@ -146,7 +146,7 @@ impl Runs {
 }
 
 impl Carrier for Runs {
-    fn carry(&self, document: &Document, _: Option<&str>, stop: &Stop) -> Result<Vec<u8>> {
+    fn carry(&self, document: &Document, _: Places<'_>, stop: &Stop) -> Result<Vec<u8>> {
         let bytes = of_text(document)?;
         // A text without a run is similar to nothing.
         let has_run = self.tokens(to_text(&bytes)?, stop)?.len() >= self.min_run;

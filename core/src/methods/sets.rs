@@ -3,7 +3,7 @@
 //! In parts, the set is carried as hashes, and documents meet by it.
 
 use super::account::DictionaryUse;
-use super::carrier::{Carrier, LeftOut, Meeting, hashes_of, of_words, similarity_of_sets, to_set};
+use super::carrier::{Carrier, LeftOut, Meeting, Places, hashes_of, of_words, similarity_of_sets, to_set};
 use super::explain::Explanation;
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
@@ -102,7 +102,7 @@ impl Method for Sets {
 const DOING: &str = "carrying a set";
 
 impl Carrier for Sets {
-    fn carry(&self, document: &Document, _: Option<&str>, stop: &Stop) -> Result<Vec<u8>> {
+    fn carry(&self, document: &Document, _: Places<'_>, stop: &Stop) -> Result<Vec<u8>> {
         of_words(&hashes_of(document, &self.spec, DOING, stop)?)
     }
 

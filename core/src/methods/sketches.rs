@@ -6,7 +6,7 @@
 //! is known, else a 0; the signature; and the set.
 
 use super::account::AllWithAll;
-use super::carrier::{Carrier, LeftOut, Meeting, malformed, of_words, to_set, to_words};
+use super::carrier::{Carrier, LeftOut, Meeting, Places, malformed, of_words, to_set, to_words};
 use super::explain::{Agreement, Alike, Details, Explanation, TechniqueSays};
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
@@ -230,7 +230,7 @@ impl Signed {
 }
 
 impl Carrier for Sketches {
-    fn carry(&self, document: &Document, site: Option<&str>, stop: &Stop) -> Result<Vec<u8>> {
+    fn carry(&self, document: &Document, Places { site, .. }: Places<'_>, stop: &Stop) -> Result<Vec<u8>> {
         let (recipe, _) = self.combination.compile(self.sites)?;
         let mut signer = Signer::new(&recipe);
         let Some((signature, set)) = signer.sign_one(document, stop)? else { return Ok(Vec::new()) };

@@ -4,7 +4,7 @@
 //! In parts, the set of the spot signatures is carried, and documents meet by it.
 
 use super::account::Unsigned;
-use super::carrier::{Carrier, LeftOut, Meeting, of_words, similarity_of_sets, to_set};
+use super::carrier::{Carrier, LeftOut, Meeting, Places, of_words, similarity_of_sets, to_set};
 use super::explain::Explanation;
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
@@ -111,7 +111,7 @@ impl Method for SpotSigs {
 }
 
 impl Carrier for SpotSigs {
-    fn carry(&self, document: &Document, _: Option<&str>, stop: &Stop) -> Result<Vec<u8>> {
+    fn carry(&self, document: &Document, _: Places<'_>, stop: &Stop) -> Result<Vec<u8>> {
         // Columns of other types are refused.
         let Document::Text(text) = document else { return Ok(Vec::new()) };
         let mut signatures = Vec::new();

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::account::Unsigned;
-use super::carrier::{Carrier, LeftOut, Meeting, of_text, to_text, to_texts};
+use super::carrier::{Carrier, LeftOut, Meeting, Places, of_text, to_text, to_texts};
 use super::explain::{Common, Details, Explanation, Region, Subsequence};
 use super::method::{Grouping, Method};
 use super::pair::TwoTexts;
@@ -233,7 +233,7 @@ fn ranks(distinct: &Distinct, order: &[u32]) -> Result<Vec<u32>> {
 const DOING: &str = "choosing signatures of a text";
 
 impl Carrier for Tlcs {
-    fn carry(&self, document: &Document, _: Option<&str>, _: &Stop) -> Result<Vec<u8>> {
+    fn carry(&self, document: &Document, _: Places<'_>, _: &Stop) -> Result<Vec<u8>> {
         let bytes = of_text(document)?;
         // A text of white space alone is similar to nothing.
         let is_blank = to_text(&bytes)?.chars().all(is_space);

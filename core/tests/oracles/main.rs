@@ -11,6 +11,7 @@ mod equal;
 mod limits;
 mod methods;
 mod nearest;
+mod nearest_across;
 mod needed;
 mod oracle;
 mod planted;

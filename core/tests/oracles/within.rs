@@ -281,6 +281,9 @@ proptest! {
             if is_grouped && name == "words" {
                 let all: usize = groups(&tables).iter().map(|rows| rows.len() * rows.len() / 2).sum();
                 prop_assert!(account.counts.candidates <= all as u64);
+                let texts = tables[0].iter().filter_map(|row| row.0.as_ref());
+                let bytes: usize = texts.map(String::len).sum();
+                prop_assert!(split.is_some() || account.bytes == bytes as u64);
             }
             let (found, _) = pairs(&*method, documents(), &Interrupted::default(), budget);
             prop_assert_eq!(&found, &expected, "{} interrupted", name);

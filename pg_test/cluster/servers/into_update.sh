@@ -60,6 +60,16 @@ q -c 'CREATE TABLE priced (id int PRIMARY KEY, body text, price numeric)' -c "IN
 by_price="method => 'combined', text_column => 'body', site_column => 'price', options => '{\"techniques\": [\"exact_text\"], \"same_site\": \"none\"}'"
 expect 'sites by their values: pairs' '1 3,2 3' "$(q -c 'SET client_min_messages = warning' -c "CALL near_duplicates_into('priced', NULL, 'found_priced', $by_price)" -c "SELECT string_agg(left_id || ' ' || right_id, ',' ORDER BY 1) FROM found_priced" | tail -n 1)"
 expect_error 'sites by their values: no update' 0A000 'cannot be brought up to date: equal sites may be written in different ways' "CALL near_duplicates_into('priced', NULL, 'found_priced_too', $by_price, incremental => true)"
+# Rows that change their group or their source are changed rows.
+q -c 'CREATE TABLE tenants (id int PRIMARY KEY, body text, tenant text, source int)' -c "INSERT INTO tenants SELECT i, 'one two three four ' || i % 7, 't' || i % 5, i % 3 FROM generate_series(1, 90) i"
+in_groups="'tenants', 0.6, id_column => 'id', text_column => 'body', within => 'tenant', across => 'source'"
+for change in '' 'tenant = NULL WHERE id % 9 = 0' 'source = NULL WHERE id % 7 = 0' "tenant = '', source = 4 WHERE id % 9 = 0" "tenant = 't1' WHERE id < 10" 'source = 1 WHERE id % 7 = 0'; do
+    if [[ -n $change ]]; then q -c "UPDATE tenants SET $change"; fi
+    said=$(q -c "CALL near_duplicates_into($in_groups, pairs => 'found_tenants', incremental => true)" 2>&1) || true
+    expect "groups: ${change:-the first}" 0 "$(q -c "SELECT count(*) FROM found_tenants f FULL JOIN near_duplicates($in_groups) n USING (left_id, right_id) WHERE f.similarity IS DISTINCT FROM n.similarity")"
+    expect "groups: ${change:-the first}: it is not made anew" '' "$(grep 'made anew' <<<"$said")"
+done
+q -c 'DROP TABLE tenants, found_tenants' -c "SELECT neardup_into_clean(run) FROM neardup_into_calls() WHERE status = 'left over'" >/dev/null
 refuses() { expect_error "$1 $2" 0A000 "$3" "CALL near_duplicates_into('docs', NULL, 'found_docs', method => '$1', $2 incremental => true)"; }
 refuses imatch '' 'the pairs of docs cannot be brought up to date: the method depends on all documents together'
 refuses tlcs '' 'the pairs of docs cannot be brought up to date: the method depends on the order of ids'

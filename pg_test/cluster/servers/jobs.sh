@@ -43,6 +43,8 @@ expect_script() {
     expect "$1" "$2" "$seen"
 }
 
+# The group of a row: a few large ones, some of one row, and none.
+group="CASE WHEN random() < 0.8 THEN (random() * 3)::int WHEN random() < 0.7 THEN (random() * 1000)::int END"
 # Any changes, and a refresh now and then: equal to a full computation. watch ARGUMENTS, THRESHOLD AND ID TYPE, TABLE KIND.
 random=0
 random_job() { # id type, threshold, join arguments, further arguments of the clusters, of the watch, batch_rows, kind
@@ -58,7 +60,7 @@ random_job() { # id type, threshold, join arguments, further arguments of the cl
     q -c "CREATE TABLE base$random (id $cast PRIMARY KEY, body text, other int)"
     local base=base$random docs=docs$random
     if [[ $kind == view ]]; then
-        q -c "CREATE VIEW $docs AS SELECT id, body FROM $base"
+        q -c "CREATE VIEW $docs AS SELECT id, body, other FROM $base"
     else
         q -c "ALTER TABLE $base RENAME TO $docs"
         base=$docs
@@ -67,15 +69,15 @@ random_job() { # id type, threshold, join arguments, further arguments of the cl
         echo "SET client_min_messages = error; SELECT setseed($random / 100.0);"
         echo "SELECT neardup_watch('$docs', $threshold, id_column => 'id', text_column => 'body' $join $clusters $watch);"
         for round in 1 2 3 4 5 6 7 8; do
-            echo "INSERT INTO $base SELECT $id, a_text((random() * 400)::int), 0 FROM generate_series($round * 40, $round * 40 + (random() * 30)::int) i;"
+            echo "INSERT INTO $base SELECT $id, a_text((random() * 400)::int), $group FROM generate_series($round * 40, $round * 40 + (random() * 30)::int) i;"
             case $round in
                 # Far more rows than change later.
-                1 | 6) echo "INSERT INTO $base SELECT $id, a_text((random() * 900)::int), 0 FROM generate_series($round * 1000, $round * 1000 + $rows) i;" ;;
+                1 | 6) echo "INSERT INTO $base SELECT $id, a_text((random() * 900)::int), $group FROM generate_series($round * 1000, $round * 1000 + $rows) i;" ;;
                 2) echo "DELETE FROM $base WHERE random() < 0.1;" ;;
-                3) echo "UPDATE $base SET other = other + 1;" ;;
+                3) echo "UPDATE $base SET other = other + 1;" "UPDATE $base SET other = $group WHERE random() < 0.05;" ;;
                 4) echo "UPDATE $base SET body = a_text((random() * 400)::int) WHERE random() < 0.05; SET datestyle = 'german';" ;;
                 5) if [[ $kind == table ]]; then echo "TRUNCATE $base;"; else echo "UPDATE $base SET body = lower(body || ' x') WHERE random() < 0.5;"; fi ;;
-                7) echo "UPDATE $base SET body = lower(body || ' x') WHERE random() < 0.05; SET neardup.memory = '1MB';" ;;
+                7) echo "UPDATE $base SET body = lower(body || ' x') WHERE random() < 0.05; UPDATE $base SET other = $group WHERE random() < 0.05; SET neardup.memory = '1MB';" ;;
                 8) echo "UPDATE $base b SET id = $id FROM generate_series(9000, 9010) i WHERE b.id IN (SELECT id FROM $base ORDER BY id LIMIT 1 OFFSET i - 8990);" ;;
             esac
             if ((round % 3)); then
@@ -110,23 +112,37 @@ random_job bigint 0.7 ", method => 'simhash'" ", clustering => 'star'" '' 100 vi
 random_job text NULL ", method => 'imatch'" '' '' 100000 table
 random_job int 0.7 ", method => 'tlcs'" '' '' 100000 table 60
 
-# Few changes at a time of many rows, as from day to day: rows that come, change, go and come again.
-{
-    echo "SET client_min_messages = error; SELECT setseed(0.7);
-        CREATE TABLE daily (id int PRIMARY KEY, body text);
-        INSERT INTO daily SELECT i, a_text(i * 7 % 2000) FROM generate_series(1, 3000) i;
-        SELECT neardup_watch('daily', 0.7); CALL neardup_refresh('daily');"
-    for _ in {1..20}; do
-        echo "DELETE FROM daily WHERE random() < 0.003;
-            UPDATE daily SET body = a_text((random() * 2000)::int) WHERE random() < 0.003;
-            INSERT INTO daily SELECT i, a_text((random() * 2000)::int) FROM generate_series(1, 3300) i WHERE random() < 0.05 ON CONFLICT DO NOTHING;
-            CALL neardup_refresh('daily');
-            SELECT wrong('daily', \$c\$'daily', 0.7\$c\$, \$c\$'daily', 0.7\$c\$);"
-    done
-    echo "SELECT count(*) > 2 FROM daily_neardup_lists WHERE kind = 's'; SELECT count(*) > 1000 FROM daily_pairs;"
-} >"$server/daily.sql"
-seen=$(q -f "$server/daily.sql" 2>&1 | grep . | sort | uniq -c | sed 's/^ *//') || true
-expect 'few changes from day to day' $'20 0 0 0 0\n21 done\n2 t' "$seen"
+# Groups and sources: rows change theirs, too.
+random_job int 0.6 ", within => 'other'" '' '' 100000 table
+random_job text 0.6 ", within => 'other'" ", clustering => 'star'" '' 7 table
+random_job bigint 0.6 ", within => 'other'" '' ", detect => 'compare'" 30 view
+random_job int 0.6 ", across => 'other'" '' '' 20 table
+random_job int 0.7 ", method => 'edit', within => 'other'" ", max_cluster_size => 4" '' 25 table
+random_job bigint 0.7 ", method => 'simhash', across => 'other'" '' '' 100 view
+random_job text NULL ", method => 'imatch', within => 'other'" '' '' 100000 table
+random_job int 0.7 ", method => 'tlcs', within => 'other'" ", clustering => 'perhaps_similar'" '' 100000 table 60
+
+# Few changes at a time of many rows, as from day to day: rows that come, change, go and come again; and their groups.
+for within in '' ", within => 'tenant'" ", within => 'tenant', across => 'tenant2'"; do
+    {
+        echo "SET client_min_messages = error; SELECT setseed(0.7);
+            DROP TABLE IF EXISTS daily, daily_pairs, daily_clusters;
+            CREATE TABLE daily (id int PRIMARY KEY, body text, tenant numeric, tenant2 text);
+            INSERT INTO daily SELECT i, a_text(i * 7 % 2000), i % 3, i % 5 FROM generate_series(1, 3000) i;
+            SELECT neardup_watch('daily', 0.7 $within); CALL neardup_refresh('daily');"
+        for _ in {1..20}; do
+            echo "DELETE FROM daily WHERE random() < 0.003;
+                UPDATE daily SET body = a_text((random() * 2000)::int) WHERE random() < 0.003;
+                UPDATE daily SET tenant = NULLIF((random() * 6)::int, 6) + 0.0, tenant2 = NULLIF((random() * 6)::int, 6) WHERE random() < 0.003;
+                INSERT INTO daily SELECT i, a_text((random() * 2000)::int), 1.00 FROM generate_series(1, 3300) i WHERE random() < 0.05 ON CONFLICT DO NOTHING;
+                CALL neardup_refresh('daily');
+                SELECT wrong('daily', \$c\$'daily', 0.7 $within\$c\$, \$c\$'daily', 0.7 $within\$c\$);"
+        done
+        echo "SELECT count(*) > 2 FROM daily_neardup_lists WHERE kind = 's'; SELECT count(*) > 100 FROM daily_pairs; SELECT neardup_unwatch('daily', true);"
+    } >"$server/daily.sql"
+    seen=$(q -f "$server/daily.sql" 2>&1 | grep . | sort | uniq -c | sed 's/^ *//') || true
+    expect "few changes from day to day$within" $'20 0 0 0 0\n21 done\n2 t' "$seen"
+done
 
 # A row that came back while nobody told of it is found by what the lists still know of it; once it is told of, all of it
 # is made anew.

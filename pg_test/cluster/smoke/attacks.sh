@@ -46,6 +46,18 @@ expect_sql 'a column that is named like an operator of a planted type' '1' "
     SELECT count(*) FROM public.near_duplicates('planted', 0.5);
     DROP TYPE int8, float8; DROP TABLE planted" "${as_mallory[@]}"
 
+# A domain of groups is read as what it is based on, and its check does not run.
+expect_sql 'groups of a planted domain' '1|0' "
+    SET search_path = mallory, pg_catalog;
+    CREATE TABLE ran(who name); GRANT INSERT ON ran TO PUBLIC;
+    CREATE FUNCTION planted_check(numeric) RETURNS bool LANGUAGE plpgsql AS 'BEGIN INSERT INTO mallory.ran VALUES (current_user); RETURN true; END';
+    CREATE DOMAIN planted_domain AS numeric CHECK (mallory.planted_check(VALUE));
+    CREATE TABLE planted(id int PRIMARY KEY, body text, tenant planted_domain, source planted_domain);
+    INSERT INTO planted VALUES (1, 'a b c', 1, 1), (2, 'a b c', 1.0, 2), (3, 'a b c', 1.00, 1.0), (4, 'a b c', 2, 3), (5, 'a b c', NULL, 3);
+    DELETE FROM ran;
+    SELECT count(*) - 1, (SELECT count(*) FROM ran) FROM public.near_duplicates('planted', 0.5, within => 'tenant', across => 'source');
+    DROP TABLE planted, ran; DROP DOMAIN planted_domain; DROP FUNCTION planted_check" "${as_mallory[@]}"
+
 # The functions that statements of refreshes call: any role may call them, with anything.
 q -U victim <<'SQL'
 SET search_path = victim, public;

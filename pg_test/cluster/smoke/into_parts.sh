@@ -38,7 +38,7 @@ differ() {
         -c 'SELECT count(*) FROM found f FULL JOIN expected e USING (left_id, right_id) WHERE f.similarity IS DISTINCT FROM e.similarity' \
         -c "SELECT count(*) FROM (SELECT cluster_id, id, size, representative FROM grouped EXCEPT SELECT cluster_id, id, size, representative
             FROM near_duplicate_clusters('$1', $2, NULL::$([[ $1 == named ]] && echo text || echo bigint), $3)) d" \
-        -c 'DROP TABLE found, found_log, grouped, expected' 2>&1
+        -c 'DROP TABLE found, grouped, expected' -c 'DROP TABLE IF EXISTS found_log' 2>&1
 }
 same=$'0\n0'
 for method in jaccard cosine dice overlap containment; do
@@ -67,6 +67,23 @@ for method in edit tlcs runs simhash shingling combined imatch spotsigs exact_te
     expect "$method" "$same" "$(differ docs $threshold "$ids, method => '$method'" 3)"
 done
 left_behind 'methods'
+q <<'SQL'
+CREATE TABLE tenants AS SELECT id, body, CASE WHEN id % 11 = 0 THEN NULL WHEN id % 3 = 0 THEN 1 ELSE id::int % 40 END AS tenant,
+    '2020-01-01'::date + id::int % 3 AS source, (id % 7)::numeric(4, 2) AS price FROM docs;
+ALTER TABLE tenants ADD PRIMARY KEY (id);
+SQL
+for limits in "within => 'tenant'" "across => 'source'" "within => 'tenant', across => 'source'" "within => 'price'"; do
+    expect "sets $limits" "$same" "$(PGOPTIONS='-c datestyle=german' differ tenants 0.6 "$ids, $limits" 3)"
+    expect "minhash $limits" "$same" "$(differ tenants 0.6 "$ids, $minhash, $limits" 3)"
+    expect "edit $limits" "$same" "$(differ tenants 0.6 "$ids, method => 'edit', $limits" 3)"
+    expect "combined $limits" "$same" "$(differ tenants NULL "$ids, method => 'combined', $limits" 3)"
+    expect "imatch $limits" "$same" "$(differ tenants NULL "$ids, method => 'imatch', $limits" 3)"
+done
+why() { q -c "CALL near_duplicates_into('tenants', $1, 'found', $ids, $2, parts => 3)" -c 'DROP TABLE found' -c 'DROP TABLE IF EXISTS found_log' 2>&1 | grep -o 'made in one: .*' || echo parts; }
+expect 'groups in parts' parts "$(why 0.6 "within => 'tenant'")"
+expect 'groups whose words count' 'made in one: the frequent words are those of a group' "$(why NULL "method => 'imatch', within => 'tenant'")"
+expect 'groups of numbers' 'made in one: equal groups or sources may be written in different ways' "$(why 0.6 "within => 'price'")"
+left_behind 'groups'
 runs="method => 'runs', options => '{\"max_documents\": 20, \"min_run\": 4}'"
 seen=$(q -c "CALL near_duplicates_into('docs', 0.5, 'found', $ids, $runs, parts => 4)" 2>&1)
 expect 'a method that is made in one' 1 "$(grep -c 'is not made in parts, so it is made in one: the method with these arguments depends' <<<"$seen")"

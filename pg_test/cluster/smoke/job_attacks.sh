@@ -478,4 +478,30 @@ done >"$server/twice" 2>&1
 wait
 expect 'two at a time: one is told that it is watched' 'ERROR:  42710' "$(grep -m 1 ERROR "$server/twice")"
 
+# Groups and sources of types whose casts and checks are code of the owner: it runs as the owner only, in refreshes by anybody.
+as alice "CREATE TYPE alices.kind AS ENUM ('a', 'b')" "CREATE FUNCTION alices.shown(alices.kind) RETURNS text LANGUAGE plpgsql AS \$\$
+    BEGIN
+        PERFORM public.note('cast');
+        BEGIN EXECUTE 'ALTER ROLE alice SUPERUSER'; EXCEPTION WHEN OTHERS THEN NULL; END;
+        RETURN CASE \$1 WHEN 'a' THEN 'a' ELSE 'b' END;
+    END\$\$" 'CREATE CAST (alices.kind AS text) WITH FUNCTION alices.shown(alices.kind)' \
+    "CREATE DOMAIN alices.tenant AS numeric CHECK (alices.evil('tenant'))" \
+    'CREATE TABLE alices.grouped (id int PRIMARY KEY, body text, tenant alices.tenant, kind alices.kind)' \
+    "INSERT INTO alices.grouped SELECT i, 'one two three four', (ARRAY[1, 1.0, 2, NULL])[i % 4 + 1], (ARRAY['a', 'b', NULL]::alices.kind[])[i % 3 + 1] FROM generate_series(1, 40) i" \
+    "SELECT neardup_watch('alices.grouped', 0.8, within => 'tenant', across => 'kind')" 'GRANT ALL ON alices.grouped TO carol' >/dev/null
+grouped="SELECT count(*) FROM alices.grouped_pairs p FULL JOIN (SELECT l.id AS left_id, r.id AS right_id FROM alices.grouped l, alices.grouped r
+    WHERE l.id < r.id AND l.tenant = r.tenant AND l.kind <> r.kind) e USING (left_id, right_id) WHERE p.left_id IS NULL OR e.left_id IS NULL OR p.similarity <> 1"
+q -c 'DELETE FROM seen'
+expect_as 'groups of a domain, sources of an enum' $'done\n0' postgres "CALL neardup_refresh('alices.grouped')" "$grouped"
+as alice "UPDATE alices.grouped SET tenant = 2, kind = 'b' WHERE id IN (3, 8)" "UPDATE alices.grouped SET kind = NULL WHERE id = 5"
+expect_as 'rows that change theirs' $'done\n0' postgres "CALL neardup_refresh('alices.grouped')" "$grouped"
+as alice "SELECT neardup_unwatch('alices.grouped')" "SELECT neardup_watch('alices.grouped', 0.8, within => 'tenant', across => 'kind', detect => 'compare')" \
+    "UPDATE alices.grouped SET tenant = 1 WHERE id IN (3, 8)" >/dev/null
+expect_as 'by comparison' $'done\n0' postgres "CALL neardup_refresh('alices.grouped')" "$grouped"
+expect_sql 'its code ran as alice' alice 'SELECT DISTINCT who FROM seen'
+as alice "SELECT neardup_unwatch('alices.grouped')" 'ALTER TABLE alices.grouped ADD j json' >/dev/null
+expect_refused 'groups without an order' 42883 'type json, which has no default ordering, so its values cannot be groups' alice "SELECT neardup_watch('alices.grouped', 0.8, within => 'j')"
+as alice "SELECT neardup_watch('alices.grouped', 0.8, within => 'tenant')" 'ALTER TABLE alices.grouped DROP tenant' >/dev/null
+expect_refused 'a column that is gone' 55000 'it had id, body, tenant' postgres "CALL neardup_refresh('alices.grouped')"
+
 finish

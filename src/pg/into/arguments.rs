@@ -35,6 +35,8 @@ pub(super) struct Others {
     multiset: Option<bool>,
     max_pairs: Option<i64>,
     site_column: Option<String>,
+    within: Option<String>,
+    across: Option<String>,
     /// The name of the table of pairs.
     pub pairs: Option<String>,
     /// The number of parts.
@@ -124,6 +126,8 @@ impl CallArguments {
             (Argument::Method, others.method.take()),
             (Argument::Tokenizer, tokenizer.map(Into::into)),
             (Argument::SiteColumn, others.site_column.take()),
+            (Argument::Within, others.within.take()),
+            (Argument::Across, others.across.take()),
             (Argument::Features, others.features.take()),
         ];
         let join = KeptArguments {

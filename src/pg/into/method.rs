@@ -80,12 +80,18 @@ pub(super) fn choose(
         }));
     };
     let source = asked.source();
+    if source.group.is_some() && matches!(carrier.meeting(), Meeting::Terms { .. }) {
+        return Ok(Err("the frequent words are those of a group"));
+    }
     if source.has_sites() && !carrier.takes_sites() {
         return Ok(Err("the rules of sites depend on all documents together"));
     }
     if source.site_equality.is_some() {
         return Ok(Err("equal sites may be written in different ways"));
     }
+    let Some(limits) = source.limits_as_texts() else {
+        return Ok(Err("equal groups or sources may be written in different ways"));
+    };
     let Some(document) = source.text_or_tokens(schema) else {
         return Ok(Err("sketches are not carried"));
     };
@@ -102,8 +108,9 @@ pub(super) fn choose(
         Meeting::Terms { .. } => CountedTokens::All,
     };
     let set = format!(
-        "{INTERNAL}.neardup_part_document({document}, {}, {}{internal})",
+        "{INTERNAL}.neardup_part_document({document}, {}, {}, {}{internal})",
         source.site,
+        limits.join(", "),
         join::method(&method)
     );
     Ok(Ok(MethodInParts {

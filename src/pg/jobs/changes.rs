@@ -83,10 +83,10 @@ fn find_way(docs: Oid, job: &TriggerEntry) -> Result<Option<TriggerPlan>> {
         id_type,
         id: columns.id.number,
         text: columns.text.number,
-        others: columns.others().map(|column| column.map(|column| column.number)),
+        others: columns.others.map(|column| column.map(|column| column.number)),
         shows_changes: ![Some(columns.text)]
             .into_iter()
-            .chain(columns.others())
+            .chain(columns.others)
             .flatten()
             .any(|of| of.is_virtual),
     }))

@@ -10,6 +10,7 @@ use super::statements::registry::Registry;
 use crate::jobs::state::Upkeep;
 use crate::pg::procedure::transaction::open_docs;
 use crate::pg::query::as_user::{Extension, acts_for};
+use crate::pg::query::citus::is_spread;
 use crate::pg::query::relation::Relation;
 use crate::pg::request::{ClusteringArguments, Request};
 use crate::pg::server::call::FunctionCall;
@@ -76,6 +77,8 @@ impl LockedRelation {
         let upkeep = match request.method.update() {
             // Clusters that are not made of pairs depend on all rows.
             _ if how.grouping(&request).is_some() => Upkeep::Signatures,
+            // Citus does not compare the groups of rows in the statement that stores pairs.
+            Update::Sets(..) if request.left.is_limited() && is_spread(self.relation.oid)? => Upkeep::Pairs,
             Update::Sets(..) => Upkeep::Sets,
             Update::Pairs => Upkeep::Pairs,
             Update::Whole => Upkeep::Whole,

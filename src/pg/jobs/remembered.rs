@@ -32,7 +32,7 @@ pub(super) struct TriggerPlan {
     /// The number of the text column.
     pub text: i16,
     /// The numbers of the other columns on which the pairs of a row depend.
-    pub others: [Option<i16>; 2],
+    pub others: [Option<i16>; 4],
     /// Set if rows store the values of these columns and of the text column: the value of a virtual
     /// column may change with any update.
     pub shows_changes: bool,

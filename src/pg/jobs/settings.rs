@@ -29,6 +29,12 @@ pub(crate) struct Settings {
     pub text_column: Option<String>,
     /// The site column, if there is one.
     pub site_column: Option<String>,
+    /// The column of groups, if only rows of one group are compared.
+    #[serde(default)]
+    pub within: Option<String>,
+    /// The column of sources, if only rows of different sources are compared.
+    #[serde(default)]
+    pub across: Option<String>,
     /// The method.
     pub method: Option<String>,
     /// The tokenizer.
@@ -79,6 +85,10 @@ struct Numbers {
     site: Option<i16>,
     #[serde(default)]
     url: Option<i16>,
+    #[serde(default)]
+    within: Option<i16>,
+    #[serde(default)]
+    across: Option<i16>,
 }
 
 /// The columns of a watched relation.
@@ -88,21 +98,15 @@ pub(super) struct Columns<'a> {
     pub id: &'a UserColumn,
     /// The column of documents.
     pub text: &'a UserColumn,
-    /// The site column, if there is one.
-    pub site: Option<&'a UserColumn>,
-    /// The column with the URLs of HTML pages, if there is one.
-    pub url: Option<&'a UserColumn>,
-}
-
-impl<'a> Columns<'a> {
-    /// Returns the columns on which the pairs of a row depend in addition to its document.
-    pub(super) fn others(&self) -> [Option<&'a UserColumn>; 2] {
-        [self.site, self.url]
-    }
+    /// The columns on which the pairs of a row depend in addition to its document, as far as there
+    /// are such columns: those of [`OTHERS`].
+    pub others: [Option<&'a UserColumn>; 4],
 }
 
 /// The option that names the column with the URLs of HTML pages.
 const URL: &str = "url";
+/// The arguments and the option that name the further columns.
+const OTHERS: [&str; 4] = ["site_column", URL, "within", "across"];
 
 impl Settings {
     /// Reads the arguments of a call of `neardup_watch`.
@@ -121,6 +125,8 @@ impl Settings {
             clustering: text(10)?,
             max_cluster_size: call.get(11),
             detect: call.name(12)?.as_deref().map(Detect::parse).transpose()?,
+            within: text(13)?,
+            across: text(14)?,
             relation: None,
             columns: None,
         })
@@ -136,10 +142,11 @@ impl Settings {
         let text = relation
             .text_column(self.text_column.as_deref(), "text_column", id)
             .map_err(|e| e.hint(hint()))?;
-        let site = self.site_column.as_deref().map(|name| relation.named(name, "site_column"));
-        let site = site.transpose().map_err(|e| e.hint(hint()))?;
-        let url = self.url_column().map(|name| relation.named(name, URL));
-        let url = url.transpose().map_err(|e| e.hint(hint()))?;
+        let mut others = [None; 4];
+        for ((found, name), argument) in others.iter_mut().zip(self.other_names()).zip(OTHERS) {
+            let column = name.map(|name| relation.named(name, argument));
+            *found = column.transpose().map_err(|e| e.hint(hint()))?;
+        }
         let unfit = |code: PgSqlErrorCode, why: &str| {
             SqlError::new(code, format!("type {} {why}", id.type_name()))
                 .hint("Watch a view that casts the ids to text.")
@@ -153,7 +160,7 @@ impl Settings {
             let why = "has no type of arrays, so it cannot be an id of a job";
             return Err(unfit(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, why));
         }
-        self.keep(relation, &Columns { id, text, site, url });
+        self.keep(relation, &Columns { id, text, others });
         self.tokenizer = (self.tokenizer.take())
             .map(|name| with_schema(name.into(), relation.namespace).map(Into::into))
             .transpose()?;
@@ -165,20 +172,25 @@ impl Settings {
         self.options.as_ref()?.get(URL)?.as_str()
     }
 
+    /// Returns the names of the further columns, in the order of [`OTHERS`].
+    fn other_names(&self) -> [Option<&str>; 4] {
+        let [site, within, across] = [&self.site_column, &self.within, &self.across].map(Option::as_deref);
+        [site, self.url_column(), within, across]
+    }
+
     fn keep(&mut self, relation: &Relation, columns: &Columns<'_>) {
         self.id_column = Some(columns.id.name.clone());
         self.text_column = Some(columns.text.name.clone());
-        self.site_column = columns.site.map(|site| site.name.clone());
-        if let (Some(url), Some(options)) = (columns.url, &mut self.options) {
-            options[URL] = url.name.clone().into();
+        let [site_name, url_name, within_name, across_name] =
+            columns.others.map(|column| column.map(|column| column.name.clone()));
+        (self.site_column, self.within, self.across) = (site_name, within_name, across_name);
+        if let (Some(url), Some(options)) = (url_name, &mut self.options) {
+            options[URL] = url.into();
         }
         self.relation = Some(relation.oid.to_u32());
-        self.columns = Some(Numbers {
-            id: columns.id.number,
-            text: columns.text.number,
-            site: columns.site.map(|site| site.number),
-            url: columns.url.map(|url| url.number),
-        });
+        let [site, url, within, across] = columns.others.map(|column| column.map(|column| column.number));
+        let (id, text) = (columns.id.number, columns.text.number);
+        self.columns = Some(Numbers { id, text, site, url, within, across });
     }
 
     /// Returns the columns of the relation as they are now, even if they were renamed, or None if
@@ -194,12 +206,13 @@ impl Settings {
             let is_there = number.map_or(name.is_some(), |number| number.is_some());
             if is_there { find(number.flatten(), name).map(Some) } else { Some(None) }
         };
-        Some(Columns {
-            id: find(numbers.map(|of| of.id), self.id_column.as_deref())?,
-            text: find(numbers.map(|of| of.text), self.text_column.as_deref())?,
-            site: other(numbers.map(|of| of.site), self.site_column.as_deref())?,
-            url: other(numbers.map(|of| of.url), self.url_column())?,
-        })
+        let other_numbers = numbers.map(|of| [of.site, of.url, of.within, of.across]);
+        let mut others = [None; 4];
+        for (n, (found, name)) in others.iter_mut().zip(self.other_names()).enumerate() {
+            *found = other(other_numbers.map(|numbers| numbers[n]), name)?;
+        }
+        let id = find(numbers.map(|of| of.id), self.id_column.as_deref())?;
+        Some(Columns { id, text: find(numbers.map(|of| of.text), self.text_column.as_deref())?, others })
     }
 
     /// Returns the columns, or an error that names the columns of the job if one of them is
@@ -207,16 +220,16 @@ impl Settings {
     /// stored. If so, stores the new names and numbers.
     pub(super) fn renew_columns<'a>(&mut self, relation: &'a Relation) -> Result<(Columns<'a>, bool)> {
         let Some(columns) = self.columns(relation) else {
-            let names = [&self.id_column, &self.text_column, &self.site_column].map(Option::as_deref);
-            let names: Vec<&str> = names.into_iter().chain([self.url_column()]).flatten().collect();
+            let names = [&self.id_column, &self.text_column].map(Option::as_deref);
+            let names: Vec<&str> = names.into_iter().chain(self.other_names()).flatten().collect();
             return Err(not_now(
                 format!("a column of the job of {} is gone: it had {}", relation.shown, names.join(", ")),
                 anew(&relation.shown),
             ));
         };
         let kept = |of: &Self| {
-            let url = of.url_column().map(str::to_owned);
-            (of.id_column.clone(), of.text_column.clone(), of.site_column.clone(), url, of.relation)
+            let others = of.other_names().map(|name| name.map(str::to_owned));
+            (of.id_column.clone(), of.text_column.clone(), others, of.relation)
         };
         let before = kept(self);
         self.keep(relation, &columns);
@@ -231,6 +244,8 @@ impl Settings {
             (Argument::Method, &self.method),
             (Argument::Tokenizer, &self.tokenizer),
             (Argument::SiteColumn, &self.site_column),
+            (Argument::Within, &self.within),
+            (Argument::Across, &self.across),
         ];
         KeptArguments {
             docs,
@@ -254,7 +269,13 @@ impl Settings {
     }
 }
 
-impl Columns<'_> {
+impl<'a> Columns<'a> {
+    /// Returns the columns of groups and of sources.
+    pub(super) fn limits(&self) -> [Option<&'a UserColumn>; 2] {
+        let [_, _, within, across] = self.others;
+        [within, across]
+    }
+
     /// Returns the type in which ids are compared and joined: bigint for integers.
     pub(super) fn id_type(&self) -> pg_sys::Oid {
         if self.id.is_integer() { pg_sys::INT8OID } else { self.id.base_type }

@@ -131,7 +131,7 @@ pub(super) unsafe fn find(join: &PlannedJoin) -> Vec<NearClause> {
     }
 }
 
-/// Finds the equalities of a join that can be a part of the batch's key.
+/// Finds the equalities of a join that can be the key of its groups.
 ///
 /// # Safety
 /// Nodes of the planner.

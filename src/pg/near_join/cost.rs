@@ -78,7 +78,11 @@ impl BatchKey {
             let [rows, documents] = if clause.row_is_outer { [outer, inner] } else { [inner, outer] };
             let condition = &*(*clause.info).clause.cast::<pg_sys::OpExpr>();
             let sample = ValueSample::new(root, condition.opno, condition.inputcollid, condition.args);
-            let near = sample.map_or(0.0, |sample| sample.near_values([rows, documents]));
+            let mut near = sample.map_or(0.0, |sample| sample.near_values([rows, documents]));
+            if !self.keys.is_empty() {
+                // Only rows with equal keys are compared.
+                near = near.min(outer * inner * self.share_near * self.share_keys);
+            }
             let reading = rows * price::of_joined(root, clause.row)
                 + documents * price::of_joined(root, clause.document);
             let operator = pg_sys::cpu_operator_cost;

@@ -1,6 +1,6 @@
-//! The equalities of a join as a part of the batch's key: each row has a hash of the values that
-//! must be equal, and only rows with equal hashes become pairs. The equalities themselves are
-//! checked on each pair.
+//! The equalities of a join as the key of its groups: each row has a hash of the values that must
+//! be equal, and only rows with equal hashes are compared. The equalities themselves are checked on
+//! each pair.
 
 use pgrx::{PgList, pg_sys};
 

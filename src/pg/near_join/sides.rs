@@ -1,4 +1,8 @@
-//! Reads both sides of a join once: each row is kept, and its document goes to the join.
+//! Reads both sides of a join once: each row is kept, and its document goes to the join. If the
+//! join has equalities, all rows are read first, and then the rows with equal keys are a group:
+//! documents of different groups never meet.
+
+use std::ops::Range;
 
 use pgrx::{check_for_interrupts, pg_sys};
 
@@ -11,6 +15,7 @@ use crate::pg::server::error::{Result, SqlError, catch};
 use crate::pg::server::normalization::normalized_document;
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::error::{Error, Result as CoreResult};
+use neardup_core::executor::{self, Executor};
 use neardup_core::features::normalization::Normalization;
 use neardup_core::features::source_document::SourceDocument;
 use neardup_core::memory;
@@ -28,6 +33,15 @@ unsafe extern "C-unwind" {
     ) -> pg_sys::MinimalTuple;
 }
 
+/// A row that has a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct KeyedRow {
+    /// The hash of the key.
+    key: u64,
+    /// The number of the row, as it was read.
+    pub row: u32,
+}
+
 /// The two sides of a join as documents: the values of rows, and the middles of balls.
 pub(super) struct JoinSides {
     node: *mut NearJoin,
@@ -37,8 +51,13 @@ pub(super) struct JoinSides {
     /// The rows that were read. Of a side whose rows are not wanted they are empty.
     pub rows: [Blobs; 2],
     files: ServerFiles,
-    /// The hashes of the keys of all rows, if there are keys: first those of the first side.
-    pub keys: Vec<u64>,
+    /// The rows of each side that have a key, by the hashes of their keys, if there are keys.
+    pub order: Option<[Vec<KeyedRow>; 2]>,
+    /// The places of the current group among these, and of the next document.
+    group: Option<[Range<usize>; 2]>,
+    at: usize,
+    /// A row that was read again.
+    again: Vec<u64>,
     /// The sides of which each row's match will be noted.
     noted: [bool; 2],
     ended: bool,
@@ -60,19 +79,76 @@ impl JoinSides {
         noted: [bool; 2],
     ) -> Self {
         let rows = [Blobs::new(kept), Blobs::new(kept)];
-        let (side, keys) = (Side::Left, Vec::new());
-        Self { node, side, normalization, rows, files, keys, noted, ended: false, failed: None }
+        // SAFETY: the caller's promise.
+        let order = unsafe { !(*node).keys.is_null() }.then(Default::default);
+        let (side, group, again) = (Side::Left, None, Vec::new());
+        Self {
+            node,
+            side,
+            normalization,
+            rows,
+            files,
+            order,
+            group,
+            at: 0,
+            again,
+            noted,
+            ended: false,
+            failed: None,
+        }
     }
 
-    /// Reads the next row. Returns its number and its document, if it has one, or None after the
-    /// last row.
+    /// Reads all rows and orders them by their keys, if there are keys.
     ///
     /// # Safety
     /// A node that the server has initialized.
-    unsafe fn next(&mut self) -> Result<Option<(u32, Option<SourceDocument>)>> {
+    pub(super) unsafe fn read_keys(&mut self, executor: &dyn Executor) -> Result<()> {
+        let Some(mut order) = self.order.take() else { return Ok(()) };
+        for (side, rows) in [Side::Left, Side::Right].into_iter().zip(&mut order) {
+            self.side = side;
+            // SAFETY: the caller's promise.
+            while let Some(row) = unsafe { self.next_row()? } {
+                check_for_interrupts!();
+                // SAFETY: the node shows the row.
+                if let Some(key) = unsafe { key::hash(self.node, side as usize)? } {
+                    memory::push(rows, KeyedRow { key, row }, "reading rows of a join")?;
+                }
+            }
+            executor::sort(executor, rows, Ord::cmp)?;
+        }
+        self.order = Some(order);
+        Ok(())
+    }
+
+    /// Shows the next row of the current group again. Returns its number in the group.
+    ///
+    /// # Safety
+    /// A node that the server has initialized.
+    unsafe fn next_of_group(&mut self) -> Result<Option<u32>> {
+        let side = self.side as usize;
+        let (Some(order), Some(group)) = (&self.order, &self.group) else { return Ok(None) };
+        let Some(place) = Some(self.at).filter(|at| group[side].contains(at)) else { return Ok(None) };
+        self.at += 1;
+        self.rows[side].read(order[side][place].row as usize, &mut self.again)?;
+        // SAFETY: the caller's promise. The tuple is one that was kept, and lives until the next
+        // one is read.
+        unsafe {
+            let slot = (*self.node).slots[side];
+            pg_sys::ExecStoreMinimalTuple(self.again.as_mut_ptr().cast(), slot, false);
+            let context = (*self.node).scan.ss.ps.ps_ExprContext;
+            pg_sys::MemoryContextReset((*context).ecxt_per_tuple_memory);
+            (*self.node).show(side, slot)?;
+        }
+        Ok(Some((place - group[side].start) as u32))
+    }
+
+    /// Reads the next row, and shows it. Returns its number, or None after the last row.
+    ///
+    /// # Safety
+    /// A node that the server has initialized.
+    unsafe fn next_row(&mut self) -> Result<Option<u32>> {
         let (node, side) = (self.node, self.side as usize);
-        // SAFETY: the caller's promise. The document is copied before the memory of the row is
-        // freed, and the tuple before the next row is read.
+        // SAFETY: the caller's promise. The tuple is copied before the next row is read.
         unsafe {
             let child = (*node).children[side];
             let slot = catch(|| {
@@ -100,14 +176,24 @@ impl JoinSides {
             let context = (*node).scan.ss.ps.ps_ExprContext;
             pg_sys::MemoryContextReset((*context).ecxt_per_tuple_memory);
             (*node).show(side, slot)?;
-            if !(*node).keys.is_null() {
-                let key = key::hash(node, side)?;
-                memory::push(&mut self.keys, key.unwrap_or_default(), "reading rows of a join")?;
-                if key.is_none() {
-                    return Ok(Some((row, None)));
-                }
-            }
+            Ok(Some(row))
+        }
+    }
+
+    /// Reads the next row. Returns its number and its document, if it has one, or None after the
+    /// last row.
+    ///
+    /// # Safety
+    /// A node that the server has initialized.
+    unsafe fn next(&mut self) -> Result<Option<(u32, Option<SourceDocument>)>> {
+        let (node, side) = (self.node, self.side as usize);
+        // SAFETY: the caller's promise. The document is copied before the memory of the row is
+        // freed.
+        unsafe {
+            let next = if self.is_grouped() { self.next_of_group()? } else { self.next_row()? };
+            let Some(row) = next else { return Ok(None) };
             let Some(value) = evaluate((*node).documents[side], node)? else { return Ok(Some((row, None))) };
+            let context = (*node).scan.ss.ps.ps_ExprContext;
             let document = in_context((*context).ecxt_per_tuple_memory, || match self.normalization {
                 None => source_document((*node).kind, value),
                 form => decode((*node).kind, value).and_then(|document| {
@@ -129,6 +215,7 @@ impl Documents for JoinSides {
 
     fn begin(&mut self, side: Side) -> CoreResult<()> {
         (self.side, self.ended) = (side, false);
+        self.at = self.group.as_ref().map_or(0, |group| group[side as usize].start);
         Ok(())
     }
 
@@ -172,7 +259,35 @@ impl Documents for JoinSides {
     }
 
     fn rows(&self, side: Side) -> usize {
-        self.rows[side as usize].len()
+        let side = side as usize;
+        match (&self.group, &self.order) {
+            (Some(group), _) => group[side].len(),
+            (None, Some(order)) => order[side].len(),
+            (None, None) => self.rows[side].len(),
+        }
+    }
+
+    fn is_grouped(&self) -> bool {
+        self.order.is_some()
+    }
+
+    fn next_group(&mut self) -> CoreResult<Option<[u32; 2]>> {
+        let Some(order) = &self.order else { return Ok(None) };
+        let mut from = self.group.take().map_or([0; 2], |group| group.map(|range| range.end));
+        while let (Some(left), Some(right)) = (order[0].get(from[0]), order[1].get(from[1])) {
+            let key = left.key.max(right.key);
+            if left.key == right.key {
+                let end = |side: usize| {
+                    from[side] + order[side][from[side]..].partition_point(|row| row.key == key)
+                };
+                self.group = Some([from[0]..end(0), from[1]..end(1)]);
+                // Rows are numbered with 32 bits.
+                return Ok(Some(from.map(|place| place as u32)));
+            }
+            let side = usize::from(right.key < key);
+            from[side] += order[side][from[side]..].partition_point(|row| row.key < key);
+        }
+        Ok(None)
     }
 
     fn ids_bytes(&self) -> usize {
@@ -180,6 +295,7 @@ impl Documents for JoinSides {
             let rows = &self.rows[side];
             rows.bytes() + if self.noted[side] { RowSet::bytes_of(rows.len()) } else { 0 }
         };
-        of_side(0) + of_side(1) + memory::bytes(&self.keys)
+        let order = self.order.iter().flatten().map(memory::bytes).sum::<usize>();
+        of_side(0) + of_side(1) + order
     }
 }

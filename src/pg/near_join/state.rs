@@ -35,7 +35,7 @@ pub(super) struct NearJoin {
     pub outer: usize,
     /// The sides whose rows are wanted after their documents have been read.
     pub wanted: [bool; 2],
-    /// The equalities that are a part of the key, each a [`super::key::Equality`], or null.
+    /// The equalities that are the key of groups, each a [`super::key::Equality`], or null.
     pub keys: *mut pg_sys::List,
     /// The other conditions that say which rows match, or null.
     pub others: *mut pg_sys::ExprState,

@@ -3,7 +3,7 @@
 use pgrx::{check_for_interrupts, pg_sys};
 
 use super::join_kind::JoinKind;
-use super::sides::JoinSides;
+use super::sides::{JoinSides, KeyedRow};
 use super::state::{NearJoin, evaluate};
 use crate::pg::server::allocator;
 use crate::pg::server::call::varlena_bytes;
@@ -15,10 +15,10 @@ use neardup_core::allowance::Allowance;
 use neardup_core::features::normalization::Normalization;
 use neardup_core::joins::Algorithm;
 use neardup_core::joins::pairs::Pairs;
-use neardup_core::methods::Method;
-use neardup_core::methods::documents::Quiet;
+use neardup_core::methods::documents::{Documents as _, Quiet, Side};
 use neardup_core::methods::reading::Reading;
 use neardup_core::methods::sets::Sets;
+use neardup_core::methods::within;
 use neardup_core::row_set::RowSet;
 use neardup_core::search::ball::SetBall;
 use neardup_core::storage::blobs::Blobs;
@@ -44,6 +44,9 @@ pub(super) struct JoinWork {
     wanted: [bool; 2],
     /// The number of the first document, as the join numbers them.
     from: u32,
+    /// The rows of each side in the order in which the join numbers them, if that is that of their
+    /// keys.
+    order: Option<[Vec<KeyedRow>; 2]>,
     /// The rows of a side that have had a match, where this counts.
     matched: [Option<RowSet>; 2],
     /// The first row of each side that has not been looked at for having had no match.
@@ -80,17 +83,17 @@ impl JoinWork {
         let noted = [is_noted(0), is_noted(1)];
         // SAFETY: the caller's promise.
         let mut sides = unsafe { JoinSides::new(node, normalization, files, kept, noted) };
+        // SAFETY: the caller's promise.
+        unsafe { sides.read_keys(&executor)? };
         let budget = settings::memory() - 2 * kept;
         let resources = Resources { files: &files, budget, executor: &executor };
         let mut quiet = Quiet;
         let mut reading = Reading::new(&mut sides, &mut quiet, resources);
-        let pairs = method.pairs(&mut reading);
+        let pairs = within::pairs(&method, &mut reading);
         let memory = reading.account.peak_memory;
-        let JoinSides { rows, keys, failed, .. } = sides;
+        let from = sides.rows(Side::Left) as u32;
+        let JoinSides { rows, order, failed, .. } = sides;
         let mut pairs = pairs.map_err(|error| failed.unwrap_or_else(|| error.into()))?;
-        if !keys.is_empty() {
-            pairs = pairs.with_keys(keys, &executor)?;
-        }
         // The pairs of an outer row come one after the other, so that those after a match can be
         // left out.
         if kind.is_of_first_matches() && outer == 1 {
@@ -102,7 +105,6 @@ impl JoinWork {
                 matched[side] = Some(RowSet::new(rows[side].len())?);
             }
         }
-        let from = rows[0].len() as u32;
         Ok(Self {
             kind,
             outer,
@@ -114,6 +116,7 @@ impl JoinWork {
             rows,
             wanted,
             from,
+            order,
             matched,
             next_alone: [0; 2],
             read: Default::default(),
@@ -168,7 +171,11 @@ impl JoinWork {
                 }
                 continue;
             };
-            let pair = [pair.left as usize, (pair.right - self.from) as usize];
+            let places = [pair.left as usize, (pair.right - self.from) as usize];
+            let pair = match &self.order {
+                Some(order) => [0, 1].map(|side| order[side][places[side]].row as usize),
+                None => places,
+            };
             if first_matches.is_some_and(|matched| matched.contains(pair[self.outer])) {
                 pairs.skip_row();
                 continue;

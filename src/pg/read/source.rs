@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use pgrx::pg_sys;
 
+use super::expressions::{NONE, as_text, as_value, document_of, text_and_value};
 use super::packed::source_document;
 use crate::pg::query::Parameter;
 use crate::pg::query::column::UserColumn;
@@ -17,8 +18,6 @@ use neardup_core::features::normalization::Normalization;
 use neardup_core::features::source_document::SourceDocument;
 use neardup_core::features::tokens::{Document, Page};
 
-/// The SQL expression for sites or URLs if no column of sites or URLs is requested.
-pub(super) const NONE: &str = "NULL::pg_catalog.text";
 /// The SQL expressions for the group and the source of a row, and the value of its source, without
 /// such columns.
 const NO_GROUPS: &str = "NULL::pg_catalog.text, NULL::pg_catalog.text, NULL::pg_catalog.text";
@@ -30,6 +29,8 @@ pub(crate) type ValueOrder = (pg_sys::Oid, pg_sys::Oid);
 #[derive(Debug, Clone)]
 pub(super) struct AcrossColumn {
     pub(super) name: String,
+    /// The SQL expression for its value as a text.
+    text: String,
     /// The type and the collation by which sources are compared, if not as texts.
     pub(super) equality: Option<ValueOrder>,
 }
@@ -37,11 +38,14 @@ pub(super) struct AcrossColumn {
 /// A query for ids and documents.
 #[derive(Debug, Clone)]
 pub(crate) struct DocumentSource {
-    /// The query without conditions and order.
+    /// The columns of the query before those of groups and sources, these, and the tables of the
+    /// query.
     select: String,
+    groups: String,
+    from: String,
     /// The conditions of the query.
     conditions: Vec<String>,
-    /// The order of the query's rows, if rows come in groups: by group, then by id.
+    /// The order of the query's rows, if it matters: by group, then by id, if rows come in groups.
     order: Option<String>,
     /// The values of the query's parameters, and further relations that it names.
     pub(super) parameters: Vec<Parameter>,
@@ -70,6 +74,9 @@ pub(crate) struct DocumentSource {
     /// The type and the collation of the values that are equal for rows of one group, if rows come
     /// in groups.
     pub group: Option<ValueOrder>,
+    /// The SQL expression for the group of a row as a text, which is NULL without groups; `None` if
+    /// equal values may be written in different ways.
+    group_text: Option<String>,
     /// How the sources of rows are told apart, if only rows of different sources are compared.
     pub(super) across: Option<AcrossColumn>,
     /// The kind of documents.
@@ -123,47 +130,6 @@ pub(crate) struct RowColumns<'a> {
     pub across: Option<&'a UserColumn>,
 }
 
-/// Returns the SQL expression for the document of a row, given that of its column.
-fn document_of(
-    column: &str,
-    kind: ColumnContent,
-    tsearch: Option<pg_sys::Oid>,
-    normalize: Option<Normalization>,
-) -> String {
-    let text = match normalize {
-        None => format!("{column}::pg_catalog.text"),
-        Some(form) => format!("pg_catalog.normalize({column}::pg_catalog.text, '{}')", form.name()),
-    };
-    match (kind, tsearch) {
-        (ColumnContent::Text, None) => text,
-        (ColumnContent::Text, Some(configuration)) => {
-            format!("pg_catalog.to_tsvector('{}'::pg_catalog.regconfig, {text})", configuration.to_u32())
-        }
-        (ColumnContent::Tokens, _) => format!("{column}::pg_catalog.text[]"),
-        (ColumnContent::Numbers, _) => format!("{column}::pg_catalog.int8[]"),
-        (ColumnContent::Vector, _) => format!("{column}::pg_catalog.tsvector"),
-        // A domain is cast to its base type.
-        (ColumnContent::Sketches(_, of), _) => format!("{column}::{}", qualified_type(of)),
-    }
-}
-
-fn as_text(column: &UserColumn) -> Result<String> {
-    Ok(format!("d.{}::pg_catalog.text", column.quoted()?))
-}
-
-fn as_value(column: &UserColumn, of: pg_sys::Oid) -> Result<String> {
-    Ok(format!("d.{}::{}", column.quoted()?, qualified_type(of)))
-}
-
-/// Returns the SQL expressions for a column as a text and, if equal values of it may be written in
-/// different ways, as a value.
-fn text_and_value(column: Option<&UserColumn>) -> Result<(String, String)> {
-    let none = || NONE.to_owned();
-    let Some(column) = column else { return Ok((none(), none())) };
-    let value = column.equality().map(|(of, _)| as_value(column, of)).transpose()?;
-    Ok((as_text(column)?, value.unwrap_or_else(none)))
-}
-
 impl DocumentSource {
     /// Returns the SQL expression for the document of a row, which is the text of a page if
     /// documents are pages; `None` for sketches. `schema` is that of the extension.
@@ -200,16 +166,22 @@ impl DocumentSource {
         // distinct ids as equal.
         let quoted = format!("d.{}::{}{}", id.quoted()?, qualified_type(id_type), id.collated());
         Ok(Self {
-            select: format!(
-                "SELECT {quoted}, {document}, {site_text}, {url_value}, {site_value}, {group}, {across_text}, {across_value} \
-                 FROM {} AS d",
-                relation.qualified
-            ),
+            select: format!("{quoted}, {document}, {site_text}, {url_value}, {site_value}"),
+            groups: format!("{group}, {across_text}, {across_value}"),
+            from: format!("{} AS d", relation.qualified),
             conditions,
             order: within.map(|_| format!("{group}, {quoted}")),
             group: within.map(UserColumn::order),
+            group_text: match within {
+                None => Some(NONE.to_owned()),
+                Some(column) => column.equality().is_none().then(|| as_text(column)).transpose()?,
+            },
             across: across
-                .map(|column| AcrossColumn { name: column.name.clone(), equality: column.equality() }),
+                .map(|column| -> Result<_> {
+                    let (name, equality) = (column.name.clone(), column.equality());
+                    Ok(AcrossColumn { name, text: across_text, equality })
+                })
+                .transpose()?,
             parameters: Vec::new(),
             relations: vec![relation.oid],
             id_type,
@@ -248,7 +220,8 @@ impl DocumentSource {
     /// Returns the query.
     pub(super) fn sql(&self) -> String {
         let order = self.order.as_ref().map_or(String::new(), |order| format!(" ORDER BY {order}"));
-        format!("{}{}{order}", self.select, self.condition(&[]))
+        let Self { select, groups, from, .. } = self;
+        format!("SELECT {select}, {groups} FROM {from}{}{order}", self.condition(&[]))
     }
 
     /// Returns the condition of the query's rows, together with others, as a clause of SQL.
@@ -268,7 +241,8 @@ impl DocumentSource {
         only
     }
 
-    /// Returns a source of the documents of the rows whose keys are in an array. Its query returns
+    /// Returns a source of the documents of the rows whose keys are in an array, as far as their
+    /// conditions hold, which have no parameters. Its query returns
     /// one row for each place in the array, in order, whether there is a document or not; the rows
     /// are numbered by their places, starting at 1. `equals` is the equality operator. If Citus
     /// distributes the relation, a separate subquery reads its rows, because Citus joins only the
@@ -276,49 +250,57 @@ impl DocumentSource {
     #[must_use]
     pub(crate) fn listed(&self, keys: Parameter, equals: &str, is_spread: bool) -> Self {
         let Self { document, table, key, .. } = self;
+        let further: String = self.conditions.iter().map(|condition| format!(" AND {condition}")).collect();
+        let is_it = format!("{key} {equals} x.id{further}");
         let url = match &self.url {
-            Some([url, _]) if self.has_key => {
-                &format!("(SELECT {url} FROM {table} AS d WHERE {key} {equals} x.id)")
-            }
+            Some([url, _]) if self.has_key => &format!("(SELECT {url} FROM {table} AS d WHERE {is_it})"),
             Some([url, _]) => url,
             None => NONE,
         };
         let parameters = vec![keys];
         let keys = "pg_catalog.unnest($1) WITH ORDINALITY AS x(id, n)";
-        let select = if is_spread {
+        let (columns, from) = if is_spread {
             let url = self.url.as_ref().map_or(NONE, |[url, _]| url);
-            format!(
-                "SELECT x.n, d.document, {NONE}, d.url, {NONE}, {NO_GROUPS} FROM {keys} LEFT JOIN (SELECT {key} AS key, {document} AS document, {url} AS url \
-                 FROM {table} AS d WHERE {key} {equals} ANY ($1) OFFSET 0) AS d ON d.key {equals} x.id ORDER BY x.n"
-            )
+            let from = format!(
+                "{keys} LEFT JOIN (SELECT {key} AS key, {document} AS document, {url} AS url \
+                 FROM {table} AS d WHERE {key} {equals} ANY ($1){further} OFFSET 0) AS d ON d.key {equals} x.id"
+            );
+            (format!("d.document, {NONE}, d.url"), from)
         } else if self.has_key {
             // Each row is looked up through the index; a join might read the whole table.
-            format!(
-                "SELECT x.n, (SELECT {document} FROM {table} AS d WHERE {key} {equals} x.id), {NONE}, {url}, {NONE}, {NO_GROUPS} FROM {keys}"
-            )
+            let document = format!("(SELECT {document} FROM {table} AS d WHERE {is_it})");
+            (format!("{document}, {NONE}, {url}"), keys.to_owned())
         } else {
-            format!(
-                "SELECT x.n, {document}, {NONE}, {url}, {NONE}, {NO_GROUPS} FROM {keys} LEFT JOIN {table} AS d ON {key} {equals} x.id ORDER BY x.n"
-            )
+            let from = format!("{keys} LEFT JOIN {table} AS d ON {is_it}");
+            (format!("{document}, {NONE}, {url}"), from)
         };
         Self {
-            select,
+            select: format!("x.n, {columns}, {NONE}"),
+            from,
             conditions: Vec::new(),
-            order: None,
+            order: (!self.has_key || is_spread).then(|| "x.n".to_owned()),
             parameters,
             id_type: pg_sys::INT8OID,
             is_listed: true,
             site_equality: None,
-            group: None,
-            across: None,
-            ..self.clone()
+            ..self.of_all_groups()
         }
     }
 
     /// Returns a source of the same documents, whose rows are all compared.
     #[must_use]
     pub(crate) fn of_all_groups(&self) -> Self {
-        Self { order: None, group: None, across: None, ..self.clone() }
+        Self { groups: NO_GROUPS.to_owned(), order: None, group: None, across: None, ..self.clone() }
+    }
+
+    /// Returns the SQL expressions for the group and the source of a row as texts, which are NULL
+    /// without such columns, or `None` if equal values may be written in different ways.
+    pub(crate) fn limits_as_texts(&self) -> Option<[String; 2]> {
+        let of_source = self
+            .across
+            .as_ref()
+            .map_or(Some(NONE.to_owned()), |across| across.equality.is_none().then(|| across.text.clone()));
+        Some([self.group_text.clone()?, of_source?])
     }
 
     /// Reports whether only rows of one group, or of different sources, are compared.

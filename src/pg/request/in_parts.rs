@@ -14,6 +14,7 @@ use super::methods;
 use super::passages::{self, PassageArguments};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::methods::Method;
+use neardup_core::methods::carried::limited::{ComparedRows, Limited};
 use neardup_core::methods::carried::passages::SharedPassages;
 use neardup_core::methods::carrier::Carrier;
 
@@ -38,6 +39,12 @@ pub(crate) struct MethodCall {
     /// True if there is a column of sites.
     #[serde(default)]
     sites: bool,
+    /// True if only documents of one group are compared.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    within: bool,
+    /// True if only documents of different sources are compared.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    across: bool,
     /// The further arguments of a search for passages, if that is what is made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     passages: Option<PassageCall>,
@@ -55,8 +62,14 @@ struct PassageCall {
     extend: Option<bool>,
 }
 
-/// What is made in parts.
-pub(crate) enum Described {
+/// What is made in parts, of these documents.
+pub(crate) struct Described {
+    found: DescribedMethod,
+    rows: ComparedRows,
+}
+
+/// What is found.
+enum DescribedMethod {
     /// Pairs, by a method.
     Pairs(Box<dyn Method>),
     /// Passages.
@@ -69,18 +82,19 @@ pub(crate) const EXAMPLE: &str =
 
 impl Described {
     /// Returns the description of what is carried. Fails if it is not made in parts.
-    pub(crate) fn carrier(&self) -> Result<&dyn Carrier> {
-        match self {
-            Self::Pairs(method) => method.carrier().ok_or_else(is_whole),
-            Self::Passages(passages) => Ok(passages),
-        }
+    pub(crate) fn carrier(&self) -> Result<Limited<'_>> {
+        let carrier: &dyn Carrier = match &self.found {
+            DescribedMethod::Pairs(method) => method.carrier().ok_or_else(is_whole)?,
+            DescribedMethod::Passages(passages) => passages,
+        };
+        Ok(Limited { carrier, rows: self.rows })
     }
 
     /// Returns the search for passages.
     pub(crate) fn passages(&self) -> Result<&SharedPassages> {
-        match self {
-            Self::Pairs(_) => Err(is_whole()),
-            Self::Passages(passages) => Ok(passages),
+        match &self.found {
+            DescribedMethod::Pairs(_) => Err(is_whole()),
+            DescribedMethod::Passages(passages) => Ok(passages),
         }
     }
 }
@@ -106,6 +120,8 @@ impl MethodCall {
             multiset: arguments.multiset,
             made,
             sites: text(Argument::SiteColumn).is_some(),
+            within: text(Argument::Within).is_some(),
+            across: text(Argument::Across).is_some(),
             passages: None,
         }
     }
@@ -120,6 +136,11 @@ impl MethodCall {
 
     /// Reads the parameters.
     pub(crate) fn parse(self) -> Result<Described> {
+        let rows = ComparedRows { within: self.within, across: self.across };
+        Ok(Described { found: self.found()?, rows })
+    }
+
+    fn found(self) -> Result<DescribedMethod> {
         if let Some(PassageCall { features, min_sentences, extend }) = self.passages {
             let mut example = Example::new("partial_duplicates", ["…".to_owned()]);
             let Self { threshold, options, tokenizer, shingle, .. } = self;
@@ -129,7 +150,7 @@ impl MethodCall {
             let given = KeptArguments { threshold, options, shingle, min_sentences, extend, texts, ..others };
             let given = PARTIAL_DUPLICATES.with(&given, pg_sys::InvalidOid);
             let PassageArguments { parameters, .. } = passages::wanted(given, &mut example)?;
-            return SharedPassages::new(parameters).map(Described::Passages).ok_or_else(is_whole);
+            return SharedPassages::new(parameters).map(DescribedMethod::Passages).ok_or_else(is_whole);
         }
         let Some((name, parse)) = methods::find(&self.method) else {
             return Err(SqlError::parameter(format!("unknown method \"{}\"", self.method))
@@ -145,6 +166,6 @@ impl MethodCall {
             multiset: self.multiset,
             ..Arguments::of_defaults(name)
         })?;
-        Ok(Described::Pairs(method))
+        Ok(DescribedMethod::Pairs(method))
     }
 }

@@ -53,6 +53,10 @@ impl NearestRequest {
         }
         example.threshold = Some(f64::from(k));
         let limits = RowLimits::new(given)?;
+        if limits.has_groups() && given.text(Argument::Across)?.is_some() {
+            let hint = such_as(&example.with("across", literal("source")));
+            return Err(SqlError::parameter("nearest takes within or across, not both").hint(hint));
+        }
         example = limits.add_to(example);
         tables.tell_types(&columns);
         refuse_sketches(&columns, name)?;

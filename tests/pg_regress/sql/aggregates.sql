@@ -4,7 +4,7 @@ SET search_path = public, neardup_internal;
 CREATE TABLE docs AS SELECT i AS id, i % 3 AS g, format('the quick brown fox number %s and the lazy dog of house %s', i % 7, i % 5) AS body FROM generate_series(1, 60) i;
 CREATE TABLE calls(name text, method jsonb);
 INSERT INTO calls SELECT m->>'method', m FROM unnest('{"{\"method\": \"jaccard\", \"threshold\": 0.5}","{\"method\": \"minhash\", \"threshold\": 0.5}","{\"method\": \"imatch\"}","{\"method\": \"edit\", \"threshold\": 0.8}"}'::jsonb[]) m;
-CREATE TABLE sets AS SELECT name, method, id::bigint, g, neardup_part_document(body, NULL, method) AS set FROM docs, calls;
+CREATE TABLE sets AS SELECT name, method, id::bigint, g, neardup_part_document(body, NULL, NULL, NULL, method) AS set FROM docs, calls;
 CREATE TABLE orders AS SELECT name, neardup_part_ranks(set, method, NULL) AS ranks FROM sets GROUP BY name;
 CREATE TABLE rows AS SELECT name, method, id, g, r.* FROM sets JOIN orders USING (name), neardup_part_rows(set, ranks, method, 1) r;
 CREATE TABLE packed AS SELECT name, g, unnest(neardup_part_pack(id, set, ranks, method, 1, NULL)) AS rows FROM sets JOIN orders USING (name) GROUP BY name, g;

@@ -145,6 +145,7 @@ EXPLAIN (COSTS OFF) SELECT a.id FROM people a JOIN people b ON a.distinct_names 
 -- Equalities are a part of the key, and EXPLAIN ANALYZE counts what was compared and what was removed.
 SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_nestloop = off;
 SELECT regexp_replace(line, '\d+ kB', 'N kB') AS plan FROM (SELECT plan($$SELECT a.id, b.id FROM people a JOIN people b ON a.same <@ near(b.same, 0.8) AND a.household = b.household AND a.id < b.id$$, true)) p(line);
+SELECT regexp_replace(line, '\d+ kB', 'N kB') AS plan FROM (SELECT plan($$SELECT a.id, b.id FROM people a JOIN people b ON a.template <@ near(b.template, 0.8) AND a.household = b.household$$, true)) p(line);
 SELECT regexp_replace(line, '\d+ kB', 'N kB') AS plan FROM (SELECT plan($$SELECT a.id, b.id FROM people a LEFT JOIN people b ON near(b.grouped, 0.8) @> a.grouped AND b.id > a.id + 490 WHERE b.id IS NULL OR b.kind = 1$$, true)) p(line);
 SELECT d.* FROM unnest(ARRAY[
     'SELECT x.id, y.id AS other FROM people x JOIN people y ON x.same <@ near(y.same, 0.8) AND x.household = y.household AND x.kind = y.kind',

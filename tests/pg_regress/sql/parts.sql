@@ -12,7 +12,7 @@ INSERT INTO parts_docs VALUES (5000, NULL), (5001, '');
 -- How many pairs are found in parts, and how many are not the same as those of near_duplicates.
 CREATE FUNCTION parts_differ(method text, threshold float8, parts int, shingle int, multiset bool) RETURNS TABLE(found bigint, differ bigint) LANGUAGE sql AS $$
 WITH call AS (SELECT jsonb_strip_nulls(jsonb_build_object('method', method, 'threshold', threshold, 'shingle', shingle, 'multiset', multiset)) AS method),
-sets AS MATERIALIZED (SELECT id::bigint, neardup_part_document(body, NULL, call.method) AS set FROM parts_docs, call),
+sets AS MATERIALIZED (SELECT id::bigint, neardup_part_document(body, NULL, NULL, NULL, call.method) AS set FROM parts_docs, call),
 ranks AS MATERIALIZED (SELECT neardup_part_ranks(set, call.method, NULL) AS ranks FROM sets, call),
 routes AS MATERIALIZED (SELECT r.*, id FROM call, sets, ranks, neardup_part_rows(set, ranks.ranks, call.method, parts) r WHERE set <> ''),
 candidates AS MATERIALIZED (SELECT DISTINCT c.* FROM (
@@ -38,7 +38,7 @@ SELECT found > 0 AS found, differ FROM parts_differ('overlap', 0.3, 1, 1, true);
 RESET neardup.memory;
 
 -- Nothing in, nothing out.
-SELECT neardup_part_document('', NULL, '{"method": "jaccard"}'), neardup_part_document(NULL::text, NULL, '{"method": "jaccard"}');
+SELECT neardup_part_document('', NULL, NULL, NULL, '{"method": "jaccard"}'), neardup_part_document(NULL::text, NULL, NULL, NULL, '{"method": "jaccard"}');
 SELECT neardup_part_join(1, 1, '', '', '{"method": "jaccard"}', NULL) WHERE false;
 SELECT neardup_part_ranks(''::bytea, '{"method": "jaccard"}', NULL) WHERE false;
 SELECT * FROM neardup_part_rows('', '', '{"method": "jaccard"}', 4);
@@ -47,7 +47,7 @@ SELECT * FROM neardup_part_candidates('{1,2,3,4}');
 
 -- What is wrong is told.
 \set VERBOSITY terse
-CREATE VIEW one_row AS SELECT p.* FROM neardup_part_rows(neardup_part_document('a', NULL, '{"method": "jaccard", "threshold": 0.5}'), '', '{"method": "jaccard", "threshold": 0.5}', 1) p;
+CREATE VIEW one_row AS SELECT p.* FROM neardup_part_rows(neardup_part_document('a', NULL, NULL, NULL, '{"method": "jaccard", "threshold": 0.5}'), '', '{"method": "jaccard", "threshold": 0.5}', 1) p;
 SELECT neardup_part_rows('\x01', '', '{"method": "jaccard"}', 0);
 SELECT neardup_part_rows('\x09', '', '{"method": "jaccard"}', 1);
 SELECT neardup_part_rows('\x0101', '', '{"method": "jaccard"}', 1);
@@ -71,7 +71,7 @@ DROP TABLE parts_docs;
 CREATE TEMPORARY TABLE pieces AS
 WITH call AS (SELECT m AS name, jsonb_build_object('method', m, 'threshold', 0.7) || more AS method
     FROM (VALUES ('jaccard', '{}'::jsonb), ('minhash', '{"shingle": 1, "options": {"bands": 6, "rows": 2}}'), ('runs', '{}')) v(m, more)),
-sets AS (SELECT name, method, i::bigint AS id, neardup_part_document(repeat('a b c d e ' || i % 7 || ' ' || i % 11 || ' f g h ', 1 + (name = 'runs')::int * 4), NULL, method) AS set FROM call, generate_series(1, 40) i),
+sets AS (SELECT name, method, i::bigint AS id, neardup_part_document(repeat('a b c d e ' || i % 7 || ' ' || i % 11 || ' f g h ', 1 + (name = 'runs')::int * 4), NULL, NULL, NULL, method) AS set FROM call, generate_series(1, 40) i),
 ranks AS (SELECT name, neardup_part_ranks(set, method, NULL) AS ranks FROM sets GROUP BY name)
 SELECT name, method, neardup_part_pack(id, set, ranks, method, 4, NULL) AS rows FROM sets JOIN ranks USING (name) GROUP BY name, method;
 WITH packed AS (SELECT method, get_byte(piece, 2) AS part, piece FROM pieces, unnest(rows) piece WHERE name = 'jaccard'),

@@ -74,12 +74,25 @@ SELECT count(*), count(DISTINCT (cluster_id, n)) = count(DISTINCT cluster_id) AS
 SELECT count(*), bool_and(a.n = b.n AND a.of <> b.of) FROM eliminate('docs', 0.8, within => 'n', across => 'of') e JOIN docs a USING (id) JOIN docs b ON b.id = kept_id;
 SELECT count(*), bool_and(a.n = b.n) FROM nearest('docs', 1, within => 'n') e JOIN docs a USING (id) JOIN docs b ON b.id = nearest_id;
 SELECT count(*), (SELECT count(*) FROM alone('SELECT id || '' '' || nearest_id FROM nearest(%s 1)', 'n', 1)) FROM nearest('docs', 1, within => 'n');
+-- The nearest of other sources, as SQL finds them.
+WITH found AS (SELECT id, nearest_id, rank FROM nearest('docs', 2, across => 'of')), expected AS (
+    SELECT a.id, b.id, row_number() OVER (PARTITION BY a.id ORDER BY jaccard(a.body, b.body) DESC, b.id) AS rank FROM docs a JOIN docs b ON a.of <> b.of WHERE jaccard(a.body, b.body) > 0)
+SELECT (SELECT count(*) FROM found) AS rows, NOT EXISTS (TABLE found EXCEPT TABLE expected) AS same;
+SELECT nearest('docs', 1, within => 'n', across => 'of');
 SELECT count(*), bool_and(a.n = b.n), (SELECT count(*) FROM alone('SELECT '''' FROM partial_duplicates(%s 0.9, min_sentences => 1)', 'n', 1))
 FROM partial_duplicates('docs', 0.9, min_sentences => 1, within => 'n') p JOIN docs a ON a.id = left_id JOIN docs b ON b.id = right_id;
 SELECT count(*), bool_and(a.n = b.n AND a.of <> b.of)
 FROM partial_duplicates_between('docs', 'docs', 0.9, min_sentences => 1, within => 'n', across => 'of') p JOIN docs a ON a.id = left_id JOIN docs b ON b.id = right_id;
 SELECT duplicates_report('docs', 0.8, within => 'n', across => 'of') LIKE '<!DOCTYPE html>%' AS is_page;
 SELECT using_method, documents, pairs, candidates <= pairs AS few, call FROM near_duplicates_plan('docs', 0.8, within => 'n') LIMIT 1;
+-- Advice is about the pairs of the groups, and its calls have them.
+SELECT call, s.pairs = (SELECT count(*) FROM near_duplicates('docs', s.threshold, within => 'n', across => 'of')) AS same
+FROM suggest('docs', within => 'n', across => 'of') s WHERE using_method = 'jaccard' LIMIT 1;
+CREATE TABLE answers AS SELECT left_id, right_id, a.of < 'y' AND b.of < 'z' AS duplicate, a.n = b.n AND a.of <> b.of AS is_pair
+FROM suggest_pairs('docs', 20, within => 'n', across => 'of') p JOIN docs a ON a.id = left_id JOIN docs b ON b.id = right_id;
+SELECT count(*), bool_and(is_pair) FROM answers;
+SELECT recall, call LIKE '%within => ''n''%' AS limited FROM suggest('docs', within => 'n', labels => 'answers') WHERE precision IS NOT NULL LIMIT 1;
+SELECT suggest('docs', within => 'nix');
 -- An estimate of another table's groups.
 CREATE TABLE others AS SELECT id, body, n AS num, of AS src FROM docs;
 ALTER TABLE others ADD PRIMARY KEY (id);

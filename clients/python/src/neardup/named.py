@@ -68,7 +68,7 @@ class Reporting(Clustering, total=False):
     link: str | None
 
 
-class Into(Texts, total=False):
+class Into(Comparison, total=False):
     """Of a table of pairs."""
 
     parts: int | None
@@ -95,6 +95,8 @@ class Watching(TypedDict, total=False):
     clustering: str | None
     max_cluster_size: int | None
     detect: str | None
+    within: str | None
+    across: str | None
 
 
 class Passages(TypedDict, total=False):

@@ -52,6 +52,14 @@ impl Records {
         Self { parts, places, sizes }
     }
 
+    /// Takes all records, and returns those with these numbers, some of which may be equal.
+    pub(crate) fn repeated(&mut self, numbers: &[u32]) -> Result<Self> {
+        const DOING: &str = "repeating records";
+        let Self { parts, places, sizes } = std::mem::take(self);
+        let places = memory::collect(numbers.iter().map(|&n| places[n as usize]), DOING)?;
+        Ok(Self::of_parts(parts, places, memory::collect(numbers.iter().map(|&n| sizes[n as usize]), DOING)?))
+    }
+
     /// Returns the number of records.
     pub fn len(&self) -> usize {
         self.sizes.len()

@@ -70,8 +70,10 @@ impl RecordSearch<'_> {
                 Some(need) => run(index.frequent.block(block), self.columns, sums.for_block(block), need),
                 None => BitColumn::NONE,
             };
-            if record / RECORDS == block {
-                found.0[record % RECORDS / 64] &= !(1 << (record % 64));
+            match &index.sources {
+                Some(sources) if !found.is_empty() => sources.remove(record, block, &mut found),
+                None if record / RECORDS == block => found.0[record % RECORDS / 64] &= !(1 << (record % 64)),
+                _ => {}
             }
             near.push(found);
         }

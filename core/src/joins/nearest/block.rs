@@ -140,7 +140,7 @@ impl ListSearch<'_> {
             if size != known.0 {
                 known = (size, probe.need(size).is_some_and(|need| need <= probe.left));
             }
-            if known.1 && other as usize != record {
+            if known.1 && index.are_compared(record, other as usize) {
                 index.records.prefetch_place(other);
                 index.ranks.prefetch_range(other);
                 near.push(other);

@@ -165,7 +165,8 @@ impl BlockCounting {
         for &number in &self.waiting[self.chunk..end] {
             let record = first + number as usize;
             let left = index.records.tokens(record).len() as u32;
-            probes[number as usize].again(left, index.ranks.rows(record), index.measure, index.largest)?;
+            let own = index.equal_rows(record)?;
+            probes[number as usize].again(left, &own, index.measure, index.largest)?;
         }
         self.has_begun = true;
         Ok(())

@@ -1,9 +1,11 @@
 //! What all searches read: the records, and the records of every token.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::lists::{Frequent, token_lists};
 use super::probe::{ListCost, RecordProbe};
+use super::sources::Sources;
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::features::sets::records::{Members, Records, SizeRuns};
@@ -23,6 +25,8 @@ pub struct RecordIndex {
     pub measure: Measure,
     /// The number of rows to find for a record, its own rows among them.
     pub wanted: usize,
+    /// The sources of the records, if only those of different sources are compared.
+    pub sources: Option<Sources>,
     /// The greatest size of a record.
     pub largest: u32,
     /// The records of every token.
@@ -61,6 +65,7 @@ impl RecordIndex {
             ranks,
             measure,
             wanted,
+            sources: None,
             largest,
             lists,
             frequent,
@@ -74,8 +79,23 @@ impl RecordIndex {
     /// Begins the search of a record.
     pub fn probe(&self, record: usize) -> Result<RecordProbe> {
         let left = self.records.tokens(record).len() as u32;
-        let own = self.ranks.rows(record);
-        RecordProbe::new(self.measure, self.records.size(record), left, own, self.wanted, self.largest)
+        let own = self.equal_rows(record)?;
+        RecordProbe::new(self.measure, self.records.size(record), left, &own, self.wanted, self.largest)
+    }
+
+    /// Returns the ranks of the rows with the set of a record, ascending, as far as these are
+    /// compared with it: its own rows, or the first ones of other sources.
+    pub fn equal_rows(&self, record: usize) -> Result<Cow<'_, [u32]>> {
+        match &self.sources {
+            None => Ok(Cow::Borrowed(self.ranks.rows(record))),
+            Some(sources) => sources.equal_rows(record, self.wanted).map(Cow::Owned),
+        }
+    }
+
+    /// Reports whether a record may be near another one, which is not equal to it.
+    #[inline]
+    pub fn are_compared(&self, record: usize, other: usize) -> bool {
+        self.sources.as_ref().map_or(record != other, |sources| sources.are_compared(record, other))
     }
 
     /// Reports whether the search for a record by counting is likely to take less time than the
@@ -199,6 +219,7 @@ impl RecordIndex {
 
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.records.bytes() + self.ranks.bytes() + self.lists.bytes() + self.frequent.bytes()
+        let sources = self.sources.as_ref().map_or(0, Sources::bytes);
+        self.records.bytes() + self.ranks.bytes() + self.lists.bytes() + self.frequent.bytes() + sources
     }
 }

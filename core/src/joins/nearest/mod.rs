@@ -18,6 +18,7 @@ pub mod index;
 pub mod lists;
 pub mod probe;
 pub mod rows;
+pub mod sources;
 pub mod top;
 
 /// In this time, in nanoseconds, a search by lists compares only few records, so that counting is

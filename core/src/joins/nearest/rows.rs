@@ -8,6 +8,7 @@ use bytemuck::{Pod, Zeroable};
 use super::batch::{Arrived, BlockBatch};
 use super::block::{Block, Nearest};
 use super::index::RecordIndex;
+use super::sources::Sources;
 use super::top::Partner;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
@@ -94,22 +95,32 @@ struct FoundRows {
 
 impl NearestRows {
     /// Prepares the search for the `k` nearest rows of each row. `order` has the rows in the order
-    /// of their ids: of equally similar rows, those of the first ids are the nearest.
+    /// of their ids: of equally similar rows, those of the first ids are the nearest. `across` has
+    /// the source of each row if only those of different sources are near each other.
     /// `short` is mostly [`super::SHORT`].
     pub fn new(
         ordered: Ordered,
         measure: Measure,
         k: usize,
         order: Vec<u32>,
+        across: Option<&[u32]>,
         short: u64,
         executor: &dyn Executor,
     ) -> Result<Self> {
         let Ordered { left: mut table, shared_tokens, .. } = ordered;
-        let ranks = ranks(table.members, &order, executor)?;
+        let mut ranks = ranks(table.members, &order, executor)?;
         let wanted = k.min(order.len()).saturating_add(1);
-        let records = table.store.take()?;
+        let mut records = table.store.take()?;
+        let mut sources = None;
+        if let Some(across) = across {
+            let of_ranks = memory::collect(order.iter().map(|&row| across[row as usize]), DOING)?;
+            let (of_records, divided) = Sources::divide(ranks, of_ranks, executor)?;
+            records = divided.records(records)?;
+            (ranks, sources) = (of_records, Some(divided));
+        }
         let (todo, batch) = (0..records.len(), VecDeque::new());
-        let index = RecordIndex::new(records, ranks, shared_tokens, measure, wanted, short, executor)?;
+        let mut index = RecordIndex::new(records, ranks, shared_tokens, measure, wanted, short, executor)?;
+        index.sources = sources;
         let found = FoundRows { todo, k, order, batch, records: 0, at: (0, 0, 0), of_row: 0 };
         let origin = NearestOrigin::Searched(Box::new(index), found);
         Ok(Self { origin, counts: Counts::default(), given: 0 })

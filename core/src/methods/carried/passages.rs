@@ -13,7 +13,7 @@ use crate::features::units::signatures::{Features, Maker, SignatureScratch, Term
 use crate::hash::{hash_bytes, mix};
 use crate::joins::keys::Key;
 use crate::memory;
-use crate::methods::carrier::{Carrier, LeftOut, Meeting, of_text, to_text, to_texts};
+use crate::methods::carrier::{Carrier, LeftOut, Meeting, Places, of_text, to_text, to_texts};
 use crate::passages::search::Search;
 use crate::passages::{Parameters, Passage};
 use crate::storage::files::{NoFiles, Resources};
@@ -78,7 +78,7 @@ fn prefix(threshold: f64, size: usize) -> usize {
 }
 
 impl Carrier for SharedPassages {
-    fn carry(&self, document: &Document, _: Option<&str>, _: &Stop) -> Result<Vec<u8>> {
+    fn carry(&self, document: &Document, _: Places<'_>, _: &Stop) -> Result<Vec<u8>> {
         let bytes = of_text(document)?;
         let is_blank = to_text(&bytes)?.chars().all(is_space);
         Ok(if is_blank { Vec::new() } else { bytes })

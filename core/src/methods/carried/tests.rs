@@ -16,7 +16,8 @@ use crate::joins::sets::bounds::Bounds;
 use crate::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
 use crate::joins::sketches::rule::Rule;
 use crate::methods::Method;
-use crate::methods::carrier::{Carrier, LeftOut, Meeting, carried, content};
+use crate::methods::carried::limited::{ComparedRows, Limited};
+use crate::methods::carrier::{Carrier, LeftOut, Meeting, Places, carried, content};
 use crate::methods::codes::ByCodes;
 use crate::methods::combined::Combined;
 use crate::methods::corpus::Corpus;
@@ -41,53 +42,16 @@ use crate::set_index::token_counts::TokenCounts;
 use crate::storage::files::MemoryFiles;
 
 mod candidates;
+mod limits;
 
 use candidates::candidates;
+use limits::{carried_in_parts, check_limits};
 
 type Found = BTreeMap<(u64, u64), u64>;
 
 /// Finds the pairs of texts in parts.
 fn in_parts(method: &dyn Method, texts: &[String], parts: u32) -> Found {
-    let (carrier, stop) = (method.carrier().unwrap(), Stop::default());
-    let all: Vec<Vec<u8>> = texts
-        .iter()
-        .map(|text| carried(carrier, &Document::Text(text.clone()), None, &stop).unwrap())
-        .collect();
-    let mut having: BTreeMap<u64, u64> = BTreeMap::new();
-    if matches!(carrier.meeting(), Meeting::Terms { .. }) {
-        for bytes in &all {
-            let terms = carrier.set(content(bytes).unwrap(), &stop).unwrap();
-            terms.into_iter().for_each(|term| *having.entry(term).or_default() += 1);
-        }
-    }
-    let out = having.into_iter().filter(|&(_, having)| !carrier.counts(having, texts.len() as u64));
-    let left_out: Vec<u8> = out.flat_map(|(term, _)| term.to_le_bytes()).collect();
-    let left_out = LeftOut::parse(&left_out).unwrap();
-    // Documents with the same bytes are one record, unless they are not similar.
-    let mut records: Vec<(&[u8], Vec<u64>)> = Vec::new();
-    for (n, bytes) in (0..).zip(&all).filter(|(_, bytes)| !bytes.is_empty()) {
-        match records.iter_mut().find(|(other, _)| other == bytes && bytes[0] == 1) {
-            Some((_, rows)) => rows.push(n),
-            None => records.push((bytes, vec![n])),
-        }
-    }
-    let contents: Vec<&[u8]> = records.iter().map(|(bytes, _)| content(bytes).unwrap()).collect();
-    let mut found = Found::new();
-    for (_, rows) in &records {
-        for (n, &a) in rows.iter().enumerate() {
-            found.extend(rows[n + 1..].iter().map(|&b| ((a, b), 1f64.to_bits())));
-        }
-    }
-    for (a, b) in candidates(carrier, &contents, left_out, parts) {
-        let pair = [a, b].map(|n| contents[n as usize]);
-        let Some(similarity) = carrier.similarity(pair, left_out, &stop).unwrap() else { continue };
-        for &x in &records[a as usize].1 {
-            for &y in &records[b as usize].1 {
-                found.insert((x.min(y), x.max(y)), similarity.to_bits());
-            }
-        }
-    }
-    found
+    carried_in_parts(method.carrier().unwrap(), texts, &|_| Places::default(), parts)
 }
 
 fn on_one_machine(method: &dyn Method, texts: &[String]) -> Found {
@@ -157,6 +121,7 @@ fn check(name: &str, method: &dyn Method, least: usize) {
             });
             assert!(missing.is_empty() && more.is_empty(), "{name} {seed} {parts}: {missing:?} {more:?}");
         }
+        check_limits(name, method.carrier().unwrap(), &texts, &expected);
     }
     assert!(4 * pairs >= least * seeds, "{name}: {pairs} pairs");
 }
@@ -235,7 +200,10 @@ fn sites() {
     let rule = Rule::BySite { at: 0, same: None, different };
     let method = Sketches { sites: true, ..sketches(vec![equal], rule) };
     let (carrier, stop): (&dyn Carrier, _) = (&method, Stop::default());
-    let of = |text: &str, site| carried(carrier, &Document::Text(text.to_owned()), site, &stop).unwrap();
+    let of = |text: &str, site| {
+        let places = Places { site, ..Places::default() };
+        carried(carrier, &Document::Text(text.to_owned()), places, &stop).unwrap()
+    };
     let [a, b, c, d] = [of("x", Some("one")), of("x", Some("one")), of("x", Some("two")), of("x", None)];
     // Equal documents of one site are no pair, and so have to be compared.
     assert!(a == b && a[0] == 2);

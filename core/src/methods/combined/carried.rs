@@ -6,7 +6,7 @@ use super::classes::DocumentClasses;
 use crate::error::Result;
 use crate::features::tokens::Document;
 use crate::memory;
-use crate::methods::carrier::Carrier;
+use crate::methods::carrier::{Carrier, Places};
 use crate::methods::reading::Reading;
 use crate::storage::blobs::Blobs;
 use crate::storage::files::TempFiles;
@@ -55,7 +55,7 @@ impl CarriedDocuments {
                 let document = document.read(page, stop)?;
                 let mut all = Vec::new();
                 for carrier in &looking {
-                    memory::push(&mut all, carrier.carry(document, None, stop)?, DOING)?;
+                    memory::push(&mut all, carrier.carry(document, Places::default(), stop)?, DOING)?;
                 }
                 memory::push(done, (class, all), DOING)
             })?;

@@ -9,7 +9,7 @@ use crate::features::tokens::Document;
 use crate::hash::hash_bytes;
 use crate::joins::keys::Key;
 use crate::memory;
-use crate::methods::carrier::{Carrier, LeftOut, Meeting, malformed};
+use crate::methods::carrier::{Carrier, LeftOut, Meeting, Places, malformed};
 
 const DOING: &str = "carrying a document for a combination";
 
@@ -39,15 +39,15 @@ impl<'c> CarriedOfAll<'c> {
 }
 
 impl Carrier for Combined {
-    fn carry(&self, document: &Document, site: Option<&str>, stop: &Stop) -> Result<Vec<u8>> {
+    fn carry(&self, document: &Document, places: Places<'_>, stop: &Stop) -> Result<Vec<u8>> {
         let mut page = Document::default();
         let document = document.read(&mut page, stop)?;
-        let mut bytes = vec![u8::from(site.is_some())];
-        let hash = site.map_or(0, |site| hash_bytes(site.as_bytes()));
+        let mut bytes = vec![u8::from(places.site.is_some())];
+        let hash = places.site.map_or(0, |site| hash_bytes(site.as_bytes()));
         memory::extend(&mut bytes, &hash.to_le_bytes(), DOING)?;
         let mut has_some = false;
         for carrier in self.carriers() {
-            let own = carrier.carry(document, site, stop)?;
+            let own = carrier.carry(document, places, stop)?;
             has_some |= !own.is_empty();
             memory::extend(&mut bytes, &(own.len() as u64).to_le_bytes(), DOING)?;
             memory::extend(&mut bytes, &own, DOING)?;

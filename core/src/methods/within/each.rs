@@ -130,6 +130,7 @@ impl Waiting {
                 FoundInGroup::Nothing => {
                     let rows: usize = group.rows.iter().sum();
                     reading.account.skipped_null += (rows - group.texts()) as u64;
+                    reading.account.bytes += group.bytes as u64;
                 }
                 FoundInGroup::Found(found, account) => {
                     reading.account.add(&account);

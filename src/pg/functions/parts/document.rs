@@ -13,32 +13,36 @@ use crate::pg::server::executor::compute;
 use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::values;
 use neardup_core::joins::sets::bounds::Bounds;
-use neardup_core::methods::carrier::{LeftOut, Meeting, carried, content};
+use neardup_core::methods::carrier::{Carrier as _, LeftOut, Meeting, Places, carried, content};
 use neardup_core::parts::groups::{RowGroups, check_parts, groups};
 use neardup_core::parts::ranks::TokenRanks;
 use neardup_core::parts::{filtered_keys, keys};
 
-/// Returns what is carried of the document in argument 0, whose site is in argument 1.
+/// Returns what is carried of the document in argument 0, whose site, group and source follow.
 fn carry(call: FunctionCall, kind: ColumnContent) -> Result<Datum> {
-    let method = method(call, 2)?;
+    let method = method(call, 4)?;
     let carrier = method.carrier()?;
     let Some(document) = document_at(call, 0, kind)? else { return Ok(call.give::<i32>(None)) };
-    let site = call.text(1)?;
-    let bytes = compute(document.bytes(), |stop| carried(carrier, &document, site.as_deref(), stop))?;
+    let (site, group, source) = (call.text(1)?, call.text(2)?, call.text(3)?);
+    let places = Places { site: site.as_deref(), group: group.as_deref(), source: source.as_deref() };
+    if !carrier.has_places(places) {
+        return Ok(call.give::<i32>(None));
+    }
+    let bytes = compute(document.bytes(), |stop| carried(&carrier, &document, places, stop))?;
     values::bytea(&bytes, "a carried document")
 }
 
 sql_functions! {
-    /// `neardup_part_document(text, site, method) → bytea`
+    /// `neardup_part_document(text, site, within, across, method) → bytea`
     neardup_part_document_text, within Arguments: |call| carry(call, ColumnContent::Text);
 
-    /// `neardup_part_document(text[], site, method) → bytea`
+    /// `neardup_part_document(text[], site, within, across, method) → bytea`
     neardup_part_document_tokens, within Arguments: |call| carry(call, ColumnContent::Tokens);
 
-    /// `neardup_part_document(tsvector, site, method) → bytea`
+    /// `neardup_part_document(tsvector, site, within, across, method) → bytea`
     neardup_part_document_lexemes, within Arguments: |call| carry(call, ColumnContent::Vector);
 
-    /// `neardup_part_document(bigint[], site, method) → bytea`
+    /// `neardup_part_document(bigint[], site, within, across, method) → bytea`
     neardup_part_document_numbers, within Arguments: |call| carry(call, ColumnContent::Numbers);
 
     /// `neardup_part_similarity(left, right, ranks, method) → float8`: NULL if the two documents

@@ -21,7 +21,7 @@ use neardup_core::allowance::Allowance;
 use neardup_core::error::Error;
 use neardup_core::executor::Executor;
 use neardup_core::memory;
-use neardup_core::methods::carrier::Meeting;
+use neardup_core::methods::carrier::{Carrier as _, Meeting};
 use neardup_core::parts::groups::RowGroups;
 use neardup_core::parts::keys::KeyPart;
 use neardup_core::parts::packed::{PackedRow, Packer, for_each_row};

@@ -26,8 +26,10 @@ sql_functions! {
         let method = method(call, 3)?;
         let passages = method.passages()?;
         let Some((left, right)) = call.bytes(0).zip(call.bytes(1)) else { return Ok(call.give::<i32>(None)) };
-        let (pair, left_out) =
-            ([content(left)?, content(right)?], LeftOut::parse(call.bytes(2).unwrap_or_default())?);
+        let Some(pair) = method.carrier()?.documents([content(left)?, content(right)?])? else {
+            return Ok(call.give::<i32>(None));
+        };
+        let left_out = LeftOut::parse(call.bytes(2).unwrap_or_default())?;
         let bytes = compute(16 * (left.len() + right.len()), |stop| {
             let mut bytes = Vec::new();
             for passage in passages.passages(pair, left_out, stop)? {

@@ -83,7 +83,7 @@ sql_functions! {
                 RankState::Nothing => Vec::new(),
                 RankState::Tokens(mut counts) => compute_with(usize::MAX, &mut counts, |counts, stop| ranks::ranks(counts, KEPT, stop))?,
                 RankState::Terms { method, terms, files, documents, _allowance } => {
-                    left_out(method.carrier()?, terms, files, documents)?
+                    left_out(&method.carrier()?, terms, files, documents)?
                 }
             };
             Ok(Some(values::bytea(&bytes, "an order of tokens")?))

@@ -14,7 +14,7 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::notices::notice;
 use crate::pg::server::values::value;
 use neardup_core::memory;
-use neardup_core::methods::Method;
+use neardup_core::methods::within;
 use neardup_core::suggest::answers::Answers;
 use neardup_core::suggest::curve::PairCurve;
 use neardup_core::suggest::profile::TextProfile;
@@ -71,7 +71,7 @@ impl Labels {
         );
         let labelled = request.left.only(&condition, &[], &[relation.oid]);
         let (reading, method) = (request.reading_of(&labelled), method(profile)?);
-        let (mut pairs, finished, _) = reading.prepare(|reading| method.pairs(reading))?;
+        let (mut pairs, finished, _) = reading.prepare(|reading| within::pairs(&method, reading))?;
         let mut given = self.read(&OrderedIds::new(finished.left, &finished.executor)?)?;
         let mut answers = Answers::default();
         while let Some(pair) = pairs.next(&finished.executor)? {

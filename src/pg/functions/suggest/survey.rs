@@ -15,8 +15,8 @@ use crate::pg::request::{Request, sample_size};
 use crate::pg::server::error::Result;
 use neardup_core::joins::pairs::{Pair, Pairs};
 use neardup_core::memory;
-use neardup_core::methods::Method;
 use neardup_core::methods::sets::Sets;
+use neardup_core::methods::within;
 use neardup_core::suggest::curve::PairCurve;
 use neardup_core::suggest::profile::{ComparedBy, TextProfile};
 use neardup_core::suggest::proposals::{Proposal, Proposals, rows_of};
@@ -49,9 +49,9 @@ impl Survey {
     ) -> Result<Self> {
         let sample = CallSample::new(&request.left, sample_size(given, &usual(request))?)?;
         let sampled = sample.narrow(&request.left);
-        let (profile, _) = request.reading_of(&sampled).run(TextProfile::read)?;
+        let (profile, _) = request.reading_of(&sampled.of_all_groups()).run(TextProfile::read)?;
         let (reading, method) = (request.reading_of(&sampled), method(&profile)?);
-        let (pairs, finished, account) = reading.prepare(|reading| method.pairs(reading))?;
+        let (pairs, finished, account) = reading.prepare(|reading| within::pairs(&method, reading))?;
         let curve = PairCurve::new(finished.left.len())?;
         let documents = [account.documents, sample.documents];
         let mut survey = Self { profile, curve, shares: None, documents, finished, pairs };
@@ -76,7 +76,7 @@ impl Survey {
         let method = WholesAndParts::runs(&self.profile, documents);
         let sampled = sample.at_most(documents).narrow(&request.left);
         let reading = request.reading_of(&sampled);
-        let (mut pairs, mut finished, _) = reading.prepare(|reading| method.pairs(reading))?;
+        let (mut pairs, mut finished, _) = reading.prepare(|reading| within::pairs(&method, reading))?;
         let ids = &finished.left;
         // Texts that are the same to the first join are the same here, whatever rows come first.
         let hashes = self.hashes_of_equal_rows()?;

@@ -77,6 +77,8 @@ impl CallArguments {
             Argument::Method,
             Argument::Tokenizer,
             Argument::SiteColumn,
+            Argument::Within,
+            Argument::Across,
         ];
         let mut texts = Vec::new();
         for name in names {

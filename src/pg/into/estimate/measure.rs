@@ -155,7 +155,9 @@ impl MeasuredSample {
         const BYTE: f64 = 20e-9;
         let bytes: u64 = self.members.iter().map(|member| member.bytes).sum();
         let usual = BYTE * bytes as f64;
-        if asked.source.kind != ColumnContent::Text || self.members.is_empty() {
+        // The places of documents are not among their texts.
+        let has_places = asked.source.has_sites() || asked.source.is_limited();
+        if asked.source.kind != ColumnContent::Text || has_places || self.members.is_empty() {
             return Ok(usual);
         }
         let documents = &asked.in_parts.documents;

@@ -8,11 +8,11 @@ use pgrx::IntoDatum;
 use super::by_node::{PlanRow, by_node, count};
 use crate::pg::functions::pairs::sampled_method::{Planned, plan};
 use crate::pg::read::sample::CallSample;
-use crate::pg::request::example::{Example, such_as};
+use crate::pg::request::example::Example;
 use crate::pg::request::form::{Argument, NEAR_DUPLICATES_PLAN, Named};
 use crate::pg::request::{Request, sample_size};
 use crate::pg::server::call::{FunctionCall, sql_functions};
-use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::error::Result;
 use crate::pg::server::notices::notice;
 use crate::pg::server::set_returning::{self, Rows};
 use crate::pg::server::values::text;
@@ -48,13 +48,6 @@ fn rows(call: FunctionCall) -> Result<Vec<PlanRow>> {
     match in_parts || given.get(Argument::ByNode).unwrap_or(false) {
         true => {
             let example = Example::new(NEAR_DUPLICATES_PLAN.name, ["docs".to_owned()]);
-            for argument in [Argument::Within, Argument::Across] {
-                if given.text(argument)?.is_some() {
-                    let message =
-                        format!("near_duplicates_into, which is planned, has no {}", argument.name());
-                    return Err(SqlError::parameter(message).hint(such_as(&example.with("by_node", "true"))));
-                }
-            }
             by_node(call, given, sample_size(given, &example)?)
         }
         false => methods(given),

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::pg::query::as_user::INTERNAL;
+use crate::pg::read::expressions::NONE;
 use crate::pg::read::source::DocumentSource;
 use crate::pg::request::example::literal;
 
@@ -156,13 +157,17 @@ pub(crate) enum CountedTokens {
 /// Returns the SQL expression for the hash of what is compared of a document.
 pub(crate) fn hash(source: &DocumentSource, internal: &str) -> String {
     let text = format!("{}::pg_catalog.text", source.column);
-    let content = if source.has_sites() {
-        format!(
-            "COALESCE('d' OPERATOR(pg_catalog.||) {text}, '') OPERATOR(pg_catalog.||) COALESCE('s' OPERATOR(pg_catalog.||) {}, '')",
-            source.site
-        )
-    } else {
-        text
-    };
+    let mut content = text.clone();
+    if source.has_sites() || source.is_limited() {
+        let [group, across] = source.limits_as_texts().unwrap_or_default();
+        content = format!("COALESCE('d' OPERATOR(pg_catalog.||) {text}, '')");
+        for (mark, place) in [('s', &source.site), ('g', &group), ('a', &across)] {
+            if place != NONE {
+                content += &format!(
+                    " OPERATOR(pg_catalog.||) COALESCE('{mark}' OPERATOR(pg_catalog.||) {place}, '')"
+                );
+            }
+        }
+    }
     format!("{INTERNAL}.neardup_job_hash({content}{internal})")
 }

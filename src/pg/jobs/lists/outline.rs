@@ -49,6 +49,7 @@ pub(in crate::pg::jobs) fn outlines(
     let Update::Sets(spec, predicate) = request.method.update() else {
         return Err(SqlError::parameter("this method has no lists"));
     };
+    request.left = request.left.of_all_groups();
     if let Some(rows) = rows {
         request.left = Condition::new(&names.tables, rows, &request)?.only(&request.left);
     }

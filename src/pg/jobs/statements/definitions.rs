@@ -68,7 +68,7 @@ pub(crate) fn is_unique(docs: Oid, column: i16) -> Statement {
 /// Reads a row of a view as a refresh reads rows: fails if names in the view, or in a function that
 /// it calls, are not found.
 pub(in crate::pg::jobs) fn read_a_row(docs: Oid, name: &str, columns: &Columns<'_>) -> Result<Statement> {
-    let read = [Some(columns.id), Some(columns.text)].into_iter().chain(columns.others()).flatten();
+    let read = [Some(columns.id), Some(columns.text)].into_iter().chain(columns.others).flatten();
     let read = read.map(|column| Ok(format!("d.{}::text", column.quoted()?))).collect::<Result<Vec<_>>>()?;
     Ok(Statement::new(format!("SELECT length(concat({})) FROM {name} d LIMIT 1", read.join(", ")))
         .about([docs]))

@@ -11,6 +11,7 @@ pub(super) mod clusters;
 pub(super) mod definition;
 pub(crate) mod definitions;
 pub(super) mod dependency;
+mod limits;
 pub(super) mod lists;
 pub(super) mod pairs;
 pub(super) mod registry;

@@ -83,7 +83,7 @@ pub(crate) fn look_up(work: &mut RefreshWork<'_>, segment: Option<i64>, doubts: 
     };
     let near = if keep { "(SELECT array_agg(id) FROM near)" } else { "NULL" };
     let lookup = ListLookup { lists, segment, candidates: doubts };
-    let columns = columns();
+    let (columns, compared) = (columns(), names.compared("found"));
     let mut supply = |_, store: &mut RowStore| found_by_lists(names, lookup, store);
     let row = supplying(names.supplied(None, &columns), &mut supply, |found| {
         let sql = format!(
@@ -91,11 +91,12 @@ pub(crate) fn look_up(work: &mut RefreshWork<'_>, segment: Option<i64>, doubts: 
                  list AS (INSERT INTO {lists} ({OF_LISTS}) SELECT {OF_LISTS} FROM found WHERE kind <> 'c'), {doubt}\
                  put AS (INSERT INTO {pairs} (left_id, right_id, similarity) \
                      SELECT DISTINCT left_id, right_id, similarity FROM found \
-                     WHERE kind IS NULL ORDER BY 1, 2 RETURNING left_id, right_id), \
+                     WHERE kind IS NULL{compared} ORDER BY 1, 2 RETURNING left_id, right_id), \
                  near AS (SELECT left_id AS id FROM put UNION SELECT right_id FROM put) \
              SELECT (SELECT count(*) FROM put), {near}::{column}[], EXISTS (SELECT FROM found WHERE kind <> 'c')"
         );
-        on([pairs, lists], sql).row([pg_sys::INT8OID, array, pg_sys::BOOLOID])
+        let about = (!compared.is_empty()).then_some(names.docs);
+        on([pairs, lists], sql).about(about).row([pg_sys::INT8OID, array, pg_sys::BOOLOID])
     })?;
     let [added, near, listed] = row.unwrap_or_default();
     if doubts && names.is_spread {
@@ -160,7 +161,8 @@ fn found_by_lists(names: &Names, lookup: ListLookup<'_>, store: &mut RowStore) -
     let mut request = names.request()?;
     let all = request.left.clone();
     let changed = Condition::new(&names.tables, RowSelection::Batch, &request)?;
-    request.left = changed.only(&all);
+    // The lists are of all groups.
+    request.left = changed.only(&all.of_all_groups());
     let ListLookup { lists, segment, candidates } = lookup;
     let near = match request.method.update() {
         Update::Sets(spec, predicate) => {
@@ -175,6 +177,7 @@ fn found_by_lists(names: &Names, lookup: ListLookup<'_>, store: &mut RowStore) -
         _ => None,
     };
     let Some(near) = near else {
+        request.left = changed.only(&all);
         request.right = Some(Condition::new(&names.tables, RowSelection::Known, &request)?.only(&all));
         return run(&request, store);
     };
@@ -182,11 +185,15 @@ fn found_by_lists(names: &Names, lookup: ListLookup<'_>, store: &mut RowStore) -
         ListWriter::<COLUMNS>::new(store, 0).candidates(&near.others)?;
     }
     if near.matcher.is_some() {
-        request.left = all;
+        request.left = all.of_all_groups();
+        if let Some(in_groups) = names.in_groups_of_batch() {
+            request.left = request.left.only(&in_groups, &[], &[names.tables.state.oid]);
+        }
         return near.pairs(&mut request, |ids, left, right, similarity| {
             put(store, ids, [left, right, Datum::from(similarity.to_bits())]);
         });
     }
+    request.left = changed.only(&all);
     request.right = Some(changed.or(&all, &is_any(&all.key, &near.equals), near.array));
     run(&request, store)
 }

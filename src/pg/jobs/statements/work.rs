@@ -3,6 +3,7 @@
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum, Oid};
 
+use super::limits::{ComparedColumn, JobLimits};
 use super::registry::JobEntry;
 use crate::jobs::state::JobFacts;
 use crate::pg::jobs::home::Home;
@@ -125,6 +126,8 @@ pub(crate) struct Names {
     pub column_oid: Oid,
     /// The name of that type.
     pub column: String,
+    /// Which rows are compared.
+    pub(super) limits: JobLimits,
     /// The query for rows of the relation, with a hash of the compared content: `SELECT … AS id, …
     /// AS hash …`.
     rows: String,
@@ -162,6 +165,7 @@ impl Names {
             id: qualified_type(id_oid),
             column_oid,
             column: qualified_type(column_oid),
+            limits: JobLimits::new(columns)?,
             rows,
             is_spread: is_spread(docs.oid)?,
         })
@@ -174,6 +178,32 @@ impl Names {
         // hashes are sent to the coordinator.
         let apart = if self.is_spread && self.tables.hashes.is_none() { " OFFSET 0" } else { "" };
         format!("({}{apart})", self.rows)
+    }
+
+    /// Returns a further condition of SQL: the rows with the ids `left_id` and `right_id` of
+    /// `pairs` are compared with each other.
+    pub(super) fn compared(&self, pairs: &str) -> String {
+        let further = self.limits.are_compared();
+        if further.is_empty() {
+            return further;
+        }
+        let Self { docs_name, id_column, equals, .. } = self;
+        format!(
+            " AND EXISTS (SELECT FROM {docs_name} l, {docs_name} r WHERE l.{id_column} {equals} {pairs}.left_id \
+             AND r.{id_column} {equals} {pairs}.right_id{further})"
+        )
+    }
+
+    /// Returns the condition that a row `d` is of a group of the batch, if there are groups. Every
+    /// name is qualified with its schema.
+    pub(super) fn in_groups_of_batch(&self) -> Option<String> {
+        let ComparedColumn { value, equals } = self.limits.group.as_ref()?;
+        let Self { docs_name, id_column, equals: equal_ids, tables, .. } = self;
+        let state = &tables.state;
+        Some(format!(
+            "d.{value} {equals} ANY (SELECT g.{value} FROM {state} AS b JOIN {docs_name} AS g \
+             ON g.{id_column} {equal_ids} b.id WHERE b.change OPERATOR(pg_catalog.=) 0::pg_catalog.int2)"
+        ))
     }
 
     /// Returns the join of all rows with each other.
@@ -212,11 +242,11 @@ fn content(columns: &Columns<'_>) -> Result<String> {
     let body = format!("d.{}::pg_catalog.text", columns.text.quoted()?);
     let other = |column: &UserColumn| {
         Ok(format!(
-            ", E'\\x01'::pg_catalog.text, COALESCE(d.{}::pg_catalog.text, ''::pg_catalog.text)",
+            ", E'\\x01'::pg_catalog.text, 'v'::pg_catalog.text OPERATOR(pg_catalog.||) d.{}::pg_catalog.text",
             column.quoted()?
         ))
     };
-    let others = columns.others().into_iter().flatten().map(other).collect::<Result<String>>()?;
+    let others = columns.others.into_iter().flatten().map(other).collect::<Result<String>>()?;
     if others.is_empty() {
         return Ok(body);
     }
