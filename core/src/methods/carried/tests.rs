@@ -41,6 +41,7 @@ use crate::set_index::token_counts::TokenCounts;
 use crate::storage::files::MemoryFiles;
 
 mod candidates;
+mod overflow;
 
 use candidates::candidates;
 
@@ -150,6 +151,7 @@ fn check(name: &str, method: &dyn Method, least: usize) {
         let texts = texts(150, seed);
         let expected = on_one_machine(method, &texts);
         pairs += expected.len();
+        overflow::check(name, method, &texts, None);
         for parts in [1, 3] {
             let found = in_parts(method, &texts, parts);
             let [missing, more] = [(&expected, &found), (&found, &expected)].map(|(a, b)| {
