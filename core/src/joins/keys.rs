@@ -10,7 +10,7 @@ use bytemuck::{Pod, Zeroable};
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::hash::mix;
-use crate::storage::sort::{Groups, Sorted, both_long, order_by_key};
+use crate::storage::sort::{Groups, both_long, order_by_key};
 
 /// The number of records between two checks for interrupts.
 const CHECK_EVERY: usize = 1 << 12;
@@ -70,6 +70,13 @@ impl Key {
         Self(hash & !ROLES | self.0 & ROLES)
     }
 
+    /// Takes the role of a key of the same hash, too. Returns false if the hash is another one.
+    pub(crate) fn unite(&mut self, other: Self) -> bool {
+        let is_same = self.hash() == other.hash();
+        self.0 |= if is_same { other.0 } else { 0 };
+        is_same
+    }
+
     /// Returns the key without its role.
     pub(crate) fn hash(self) -> u64 {
         self.0 & !ROLES
@@ -90,6 +97,11 @@ impl KeyPosting {
     /// Returns the hash of the key.
     pub(crate) fn hash(&self) -> u64 {
         self.key & !(ROLES | SECOND)
+    }
+
+    /// Reports whether the key counts only if few records have it.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.key & LIMITED != 0
     }
 
     /// Reports whether the record offers the key.
@@ -115,19 +127,18 @@ pub(crate) fn weighted_keys(
 
 /// Calls `each` with the entries of each two records that share a key, the lesser record first,
 /// once for each key that they share. Records of the second side meet only those of the first,
-/// which meet each other if `within`. Limited keys that more than `most` records have do not count.
+/// which meet each other if `within`. Keys do not count if `is_left_out` says so of their
+/// entries.
 pub(crate) fn for_each_meeting(
-    postings: Sorted<KeyPosting>,
+    mut postings: Groups<KeyPosting>,
     within: bool,
-    most: u64,
+    is_left_out: impl Fn(&[KeyPosting]) -> bool,
     executor: &dyn Executor,
     mut each: impl FnMut(&KeyPosting, &KeyPosting) -> Result<()>,
 ) -> Result<()> {
-    let mut postings = Groups::new(postings, executor)?;
     let mut group: Vec<KeyPosting> = Vec::new();
     while postings.next(&mut group, KeyPosting::hash, |_, _| false, executor)? {
-        let is_limited = group[0].key & LIMITED != 0;
-        if is_limited && group.len() as u64 > most {
+        if is_left_out(&group) {
             continue;
         }
         // Those of one side and role are adjacent.
@@ -219,7 +230,9 @@ mod tests {
                 }
             }
             let mut found = BTreeMap::new();
-            for_each_meeting(postings.sorted(executor).unwrap(), within, most, executor, |a, b| {
+            let postings = Groups::new(postings.sorted(executor).unwrap(), executor).unwrap();
+            let is_left_out = |group: &[KeyPosting]| group[0].is_limited() && group.len() as u64 > most;
+            for_each_meeting(postings, within, is_left_out, executor, |a, b| {
                 *found.entry((a.record, b.record)).or_insert(0) += 1;
                 Ok(())
             }).unwrap();

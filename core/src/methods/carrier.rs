@@ -14,6 +14,7 @@ use crate::executor::Stop;
 use crate::features::hash_sets::make_set;
 use crate::features::tokens::{Document, DocumentRef, FeatureSpec, Scratch, for_each_token};
 use crate::joins::keys::Key;
+use crate::joins::sentences::lister::StopRules;
 use crate::memory;
 use crate::verify::overlap::TokenOverlap;
 use crate::verify::predicate::Predicate;
@@ -45,6 +46,15 @@ pub enum Meeting {
     Rarest,
     /// By sets. Similar documents have sets that this predicate accepts.
     Sets(Predicate),
+}
+
+/// What is done about keys that very many documents share.
+#[derive(Debug, Clone, Copy)]
+pub struct BucketRules {
+    /// True if the exact join may take over.
+    pub hand_over: bool,
+    /// The number of neighbours that a document is compared with, if there is a limit.
+    pub most: Option<u32>,
 }
 
 /// The terms that do not count, ascending: the numbers, little-endian.
@@ -85,6 +95,11 @@ pub trait Carrier: Debug + Sync {
     /// Returns what is carried of a document in its places, or nothing if no document is similar to
     /// it.
     fn carry(&self, document: &Document, places: Places<'_>, stop: &Stop) -> Result<Vec<u8>>;
+
+    /// Records the number of the site of a document that was carried without its site.
+    fn set_site(&self, _carried: &mut [u8], _site: u32) -> Result<()> {
+        Ok(())
+    }
 
     /// Returns how documents meet.
     fn meeting(&self) -> Meeting;
@@ -131,6 +146,35 @@ pub trait Carrier: Debug + Sync {
     /// Reports whether it matters for some pairs which of the two documents has the lesser id.
     fn is_ordered(&self) -> bool {
         false
+    }
+
+    /// Returns the rules by which limited keys do not count in memory. The carried bytes are texts
+    /// then.
+    fn stop_rules(&self) -> Option<StopRules> {
+        None
+    }
+
+    /// Returns what the join in memory does about keys that very many documents share, if documents
+    /// are filtered by sets.
+    fn buckets(&self) -> Option<BucketRules> {
+        None
+    }
+
+    /// Returns the place of a document in the order of the records of the join in memory, if there
+    /// are [`Carrier::buckets`].
+    fn place(&self, _carried: &[u8]) -> Result<[u64; 2]> {
+        Ok([0; 2])
+    }
+
+    /// Reports whether the texts that are carried are joined block by block in temporary files,
+    /// because they share no key that few of them have.
+    fn in_blocks(&self) -> bool {
+        false
+    }
+
+    /// Reports whether the method finds the same pairs in temporary files as in memory.
+    fn overflows(&self) -> bool {
+        self.differs().is_none()
     }
 
     /// Reports whether the method makes use of sites in parts.

@@ -1,7 +1,6 @@
 //! Methods `repeatability` and `exact_code`, which compare documents by their feature codes.
 //!
-//! In parts, the code is carried. Documents meet by grams of their codes, and equal codes need
-//! no meeting.
+//! In parts, the code is carried. Documents meet by grams of their codes, and by whole codes.
 
 use super::account::WeakCodes;
 use super::carrier::{Carrier, LeftOut, Meeting, Places, to_text, to_texts};
@@ -17,6 +16,7 @@ use crate::executor::Stop;
 use crate::features::codes::{CodeSpec, feature_code};
 use crate::features::texts::{Distinct, TextCollector, distinct};
 use crate::features::tokens::Document;
+use crate::hash::hash_bytes;
 use crate::joins::Algorithm;
 use crate::joins::codes::{code_pairs, each_gram};
 use crate::joins::edit::edit_pairs;
@@ -186,6 +186,8 @@ impl Carrier for ByCodes {
     }
 
     fn keys(&self, carried: &[u8], _: LeftOut<'_>, keys: &mut Vec<Key>, _: &Stop) -> Result<()> {
+        // The codes of documents that are not equal may be.
+        memory::push(keys, Key::from_hash(hash_bytes(carried)), DOING)?;
         let Some(threshold) = self.threshold else { return Ok(()) };
         let mut offered = Vec::new();
         let add = |hash| memory::push(&mut offered, Key::offered(hash), DOING);

@@ -24,6 +24,9 @@ pub trait Documents {
     /// Reports whether there are two tables.
     fn has_right(&self) -> bool;
 
+    /// Forgets what was read, so that all is read once more.
+    fn again(&mut self) {}
+
     /// Begins to read a table.
     fn begin(&mut self, side: Side) -> Result<()>;
 

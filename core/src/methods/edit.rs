@@ -205,6 +205,10 @@ impl Carrier for Edit {
         hashes_of(to_text(carried)?, &spec, DOING, stop)
     }
 
+    fn in_blocks(&self) -> bool {
+        !self.is_in_parts()
+    }
+
     fn similarity(&self, pair: [&[u8]; 2], _: LeftOut<'_>, stop: &Stop) -> Result<Option<f64>> {
         let [a, b] = to_texts(pair)?;
         let [x, y] = [a, b].map(|text| text.chars().count() as u32);

@@ -18,6 +18,7 @@ pub mod gather;
 pub mod imatch;
 pub mod method;
 pub mod nearest;
+pub mod overflow;
 pub mod pair;
 pub mod passages;
 pub mod reading;

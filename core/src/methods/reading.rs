@@ -169,6 +169,15 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
+    /// Forgets what was read, so that all is read once more.
+    pub(super) fn again(&mut self) {
+        self.documents.again();
+        let parts = self.account.short_texts.parts;
+        self.account = Account { threads: self.account.threads, ..Account::default() };
+        self.account.short_texts.parts = parts;
+        self.right_from = None;
+    }
+
     /// Reports whether there are two tables.
     pub(super) fn has_right(&self) -> bool {
         self.documents.has_right()

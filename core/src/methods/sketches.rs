@@ -6,7 +6,7 @@
 //! is known, else a 0; the signature; and the set.
 
 use super::account::AllWithAll;
-use super::carrier::{Carrier, LeftOut, Meeting, Places, malformed, of_words, to_set, to_words};
+use super::carrier::{BucketRules, Carrier, LeftOut, Meeting, Places, malformed, of_words, to_set, to_words};
 use super::explain::{Agreement, Alike, Details, Explanation, TechniqueSays};
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
@@ -212,6 +212,7 @@ fn name(technique: &TechniqueSpec) -> &'static str {
 }
 
 const DOING: &str = "carrying a signature";
+const SHORT: &str = "its signature is cut short";
 
 /// The parts of carried bytes.
 struct Signed {
@@ -222,7 +223,7 @@ struct Signed {
 
 impl Signed {
     fn read(bytes: &[u8], width: usize) -> Result<Self> {
-        let short = || malformed("its signature is cut short");
+        let short = || malformed(SHORT);
         let (&has_site, rest) = bytes.split_first().ok_or_else(short)?;
         let (signature, set) = rest.split_at_checked(width * size_of::<u64>()).ok_or_else(short)?;
         Ok(Self { has_site: has_site == 1, signature: to_words(signature)?, set: to_set(set)? })
@@ -242,6 +243,16 @@ impl Carrier for Sketches {
         memory::extend(&mut bytes, &of_words(&signature)?, DOING)?;
         memory::extend(&mut bytes, &of_words(set)?, DOING)?;
         Ok(bytes)
+    }
+
+    fn set_site(&self, carried: &mut [u8], site: u32) -> Result<()> {
+        let (recipe, _) = self.combination.compile(self.sites)?;
+        if let Some((has_site, signature)) = carried.split_first_mut().filter(|_| recipe.site) {
+            *has_site = 1;
+            let (words, _) = signature.as_chunks_mut();
+            *words.get_mut(recipe.site_at()).ok_or_else(|| malformed(SHORT))? = u64::from(site).to_le_bytes();
+        }
+        Ok(())
     }
 
     fn meeting(&self) -> Meeting {
@@ -277,6 +288,22 @@ impl Carrier for Sketches {
         }
         let of_sets = || TokenOverlap::of_sets(&a.set, &b.set);
         Ok(comparison.similarity(&a.signature, &b.signature, &of_sets))
+    }
+
+    fn buckets(&self) -> Option<BucketRules> {
+        let (hand_over, most) = (self.safeguards.hand_over, self.combination.most);
+        self.filter().map(|_| BucketRules { hand_over, most })
+    }
+
+    fn place(&self, carried: &[u8]) -> Result<[u64; 2]> {
+        let (recipe, _) = self.combination.compile(self.sites)?;
+        // Signatures are in order of the size and the hash of their sets, which come first.
+        let signature = Signed::read(carried, recipe.width())?.signature;
+        signature.first_chunk().copied().ok_or_else(|| malformed(SHORT))
+    }
+
+    fn overflows(&self) -> bool {
+        self.combination.most.is_none() || self.filter().is_some()
     }
 
     fn takes_sites(&self) -> bool {

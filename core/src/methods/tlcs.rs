@@ -266,6 +266,14 @@ impl Carrier for Tlcs {
         TextComparer::new(self.measure())?.compare(a, b, stop)
     }
 
+    fn stop_rules(&self) -> Option<StopRules> {
+        Some(self.rules)
+    }
+
+    fn overflows(&self) -> bool {
+        true
+    }
+
     fn is_ordered(&self) -> bool {
         self.words.is_none()
     }

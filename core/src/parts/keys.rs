@@ -14,7 +14,7 @@ use crate::joins::keys::{Key, KeyPosting, for_each_meeting, weighted_keys};
 use crate::memory;
 use crate::storage::files::TempFiles;
 use crate::storage::log::Log;
-use crate::storage::sort::Sorter;
+use crate::storage::sort::{Groups, Sorter};
 
 /// The name of the value, for error messages.
 const NAME: &str = "keys";
@@ -31,13 +31,7 @@ const MOST: u64 = 1 << 30;
 pub fn groups(keys: &mut Vec<Key>, parts: u32, stop: &Stop) -> Result<RowGroups> {
     executor::sort_unstable_by(keys, stop, &Ord::cmp)?;
     // A key that is offered and looked up is one key.
-    keys.dedup_by(|later, kept| {
-        let is_same = later.hash() == kept.hash();
-        if is_same {
-            kept.0 |= later.0;
-        }
-        is_same
-    });
+    keys.dedup_by(|later, kept| kept.unite(*later));
     let part = |key: &Key| earlier::part(key.0, parts);
     let mut rows = RowGroups::default();
     // Parts are ranges of hashes.
@@ -91,7 +85,8 @@ impl<F: TempFiles> KeyPart<F> {
         let Self { entries, files, budget, most } = self;
         let entries = entries.sorted(&files, budget / 4, executor)?;
         let mut pairs = Sorter::new(&files, budget / 2);
-        for_each_meeting(entries, true, most, executor, |a, b| {
+        let is_left_out = |group: &[KeyPosting]| group[0].is_limited() && group.len() as u64 > most;
+        for_each_meeting(Groups::new(entries, executor)?, true, is_left_out, executor, |a, b| {
             if pairs.len() > MOST {
                 return Err(Error::TooMany { what: "candidates of a part", limit: MOST });
             }

@@ -1,15 +1,19 @@
 //! Pairs within groups and across sources are those of the call of each group alone, without the
 //! pairs of one source.
 
-use neardup_core::error::Result;
-use neardup_core::executor::{Executor, PlainThreads};
+use neardup_core::error::{Error, Result};
+use neardup_core::executor::{Executor, PlainThreads, Stop};
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::source_document::SourceDocument;
 use neardup_core::features::tokens::Document;
 use neardup_core::hash::mix;
+use neardup_core::joins::pairs::Pairs;
 use neardup_core::methods::account::Account;
+use neardup_core::methods::carrier::Carrier;
 use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::documents::{Documents, Quiet, Side};
+use neardup_core::methods::explain::Explanation;
+use neardup_core::methods::pair::TwoTexts;
 use neardup_core::methods::reading::Reading;
 use neardup_core::methods::{Method, nearest, passages, within};
 use neardup_core::passages::{Parameters as PassageParameters, Passage};
@@ -55,6 +59,10 @@ impl Grouped {
 impl Documents for Grouped {
     fn has_right(&self) -> bool {
         self.tables.len() == 2
+    }
+
+    fn again(&mut self) {
+        (self.group, self.rows) = (None, [0..0, 0..0]);
     }
 
     fn begin(&mut self, side: Side) -> Result<()> {
@@ -143,6 +151,25 @@ fn pairs(
     found.sort_unstable();
     account.counts = pairs.counts();
     (found, account)
+}
+
+/// A method that has no room for its documents.
+#[derive(Debug)]
+struct WithoutRoom<'m>(&'m dyn Method);
+
+impl Method for WithoutRoom<'_> {
+    fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
+        reading.read(|_| Ok(0))?;
+        Err(Error::BeyondAllowance { doing: "testing", needed: 2, allowed: 1 })
+    }
+
+    fn explain(&self, pair: &TwoTexts<'_>, stop: &Stop) -> Result<Explanation> {
+        self.0.explain(pair, stop)
+    }
+
+    fn carrier(&self) -> Option<&dyn Carrier> {
+        self.0.carrier()
+    }
 }
 
 /// Finds the same by one call for each group, and leaves out the pairs of one source.
@@ -287,6 +314,15 @@ proptest! {
             }
             let (found, _) = pairs(&*method, documents(), &Interrupted::default(), budget);
             prop_assert_eq!(&found, &expected, "{} interrupted", name);
+            if method.carrier().is_none() {
+                continue;
+            }
+            let short = WithoutRoom(&*method);
+            let (found, account) = pairs(&short, documents(), &PlainThreads(threads), budget);
+            prop_assert_eq!(&found, &expected, "{} in files", name);
+            prop_assert_eq!(account.documents, rows.len() as u64, "{} in files", name);
+            let (found, _) = pairs(&short, documents(), &Interrupted::default(), budget);
+            prop_assert_eq!(&found, &expected, "{} in files, interrupted", name);
         }
         nearest_and_passages(&tables, &PlainThreads(threads), budget);
         nearest_and_passages(&tables, &Interrupted::default(), budget);

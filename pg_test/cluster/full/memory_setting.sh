@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # neardup.memory is a promise, in every method: the backend stays within it and 100 MB more, as the system tells it (VmHWM,
-# with the shared memory that it touched), or the call ends with 53400 and a hint. With the setting of the hint the call
-# gives the pairs that it gives with memory for everything.
+# with the shared memory that it touched), and gives the pairs that it gives with memory for everything. The calls of `refusable`
+# may end with 53400 and a hint; with the setting of the hint they give the same.
 set -euo pipefail
 source "$(dirname "$0")/../../../scripts/expect.sh"
 server_start "shared_buffers = 16MB
@@ -75,6 +75,8 @@ calls=(
 found() { echo "SELECT count(*), sum(hashtextextended(p::text, 0)::numeric) FROM $1 p"; }
 peak="SELECT 'peak ' || substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\s+(\d+)')::int / 1024"
 
+# Calls that have data without a place in files.
+refusable='^(clusters_of_pairs|nearest|partial_duplicates|near_duplicates\(.sketches)'
 # Calls that ended with the error at least once.
 refused=()
 for call in "${calls[@]}"; do
@@ -87,6 +89,7 @@ for call in "${calls[@]}"; do
         expect "$call: within $memory MB and 100 more" t "$([[ $high -le $((memory + 100)) ]] && echo t || echo "$high MB")"
         [[ $said == *'ERROR:  53400: '* ]] || break
         if [[ $round == 1 ]]; then refused+=("${call%%,*}"); fi
+        expect "$call: may be refused" t "$([[ $call =~ $refusable ]] && echo t || echo f)"
         enough=$(sed -n "s/^HINT:  SET neardup.memory = '\([0-9]*\)MB'; .*/\1/p" <<<"$said")
         expect "$call: the hint of round $round asks for more" t "$([[ ${enough:-0} -gt $memory ]] && echo t || echo "$said")"
         memory=${enough:-4096}
@@ -94,7 +97,7 @@ for call in "${calls[@]}"; do
     expect "$call: the same in $memory MB" "$whole" "${said%%$'\n'*}"
 done
 echo "${#refused[@]} of ${#calls[@]} calls have no place in 8 MB: ${refused[*]}"
-expect 'some calls were refused' t "$([[ ${#refused[@]} -ge 2 ]] && echo t || echo f)"
+expect 'some calls were refused' t "$([[ ${#refused[@]} -ge 1 ]] && echo t || echo f)"
 
 # Calls that run a method, and give something else than its pairs; and one with very many rows, which a timeout ends.
 for statement in "SELECT count(*) FROM near_duplicates_plan('some_pages', 0.99, id_column => 'id', method => 'edit')" \
@@ -159,8 +162,8 @@ expect_sql 'two cursors and a call between them' '2|6000' "
     SELECT 2, count(*) FROM near_duplicates('new_words', 0.8);
     COMMIT"
 # An error leaves no limit behind, and nothing counted.
-said=$(q -v ON_ERROR_STOP=0 -v VERBOSITY=sqlstate -c "SET neardup.memory = '8MB'" \
-    -c "SELECT count(*) FROM near_duplicates('some_pages', 0.99, id_column => 'id', method => 'edit')" -c "SELECT count(*) FROM near_duplicates('some_pages', 0.99, id_column => 'id', method => 'edit')" \
+refused="SELECT count(*) FROM clusters_of_pairs('SELECT id AS left_id, id + 1 AS right_id, 0.9 AS similarity FROM generate_series(1, 2000000, 2) id')"
+said=$(q -v ON_ERROR_STOP=0 -v VERBOSITY=sqlstate -c "SET neardup.memory = '8MB'" -c "$refused" -c "$refused" \
     -c "SELECT count(*) FROM near_duplicates('new_words', 0.8)" -c "SELECT sum(cardinality(words(body))) FROM (SELECT repeat(body, 400) AS body FROM pages LIMIT 20) p" 2>&1)
 expect 'after errors a session works as before' $'ERROR:  53400\nERROR:  53400\n6000\n' "${said%$'\n'*}"$'\n'
 finish

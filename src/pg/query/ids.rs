@@ -3,6 +3,8 @@
 //! Rows are numbered as they are read. This module stores the id of each row, finds ids that occur
 //! twice, and reports which of two rows comes first.
 
+use std::cmp::Ordering;
+
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
 
@@ -213,7 +215,7 @@ impl RowIds {
     }
 
     /// Compares two ids of this type.
-    pub(crate) fn compare(&self, a: Datum, b: Datum) -> std::cmp::Ordering {
+    pub(crate) fn compare(&self, a: Datum, b: Datum) -> Ordering {
         match self {
             Self::Integers(_) => (a.value() as i64).cmp(&(b.value() as i64)),
             Self::Values(values) => values.compare(a, b),
@@ -229,18 +231,45 @@ impl RowIds {
         }
     }
 
+    /// Reports whether each row has a greater id than the one before it.
+    fn ascend(&self) -> bool {
+        match self {
+            Self::Integers(ids) => ids.is_sorted_by(|a, b| a < b),
+            Self::Values(values) => values.rank.is_sorted_by(|a, b| a < b),
+        }
+    }
+
     /// Returns the place of an id in the order from [`RowIds::in_order`], or `None` if no row has
-    /// the id. Makes O(log n) comparisons.
+    /// the id. No order is that of the rows. Makes O(log n) comparisons.
     ///
     /// # Safety
     /// `id` is a datum of the type that [`RowIds::new`] was given.
     pub(crate) unsafe fn find(&self, order: &[u32], id: Datum) -> Option<usize> {
-        order
-            .binary_search_by(|&row| match self {
-                Self::Integers(ids) => ids[row as usize].cmp(&(id.value() as i64)),
-                Self::Values(values) => values.compare(values.datum(row as usize), id),
-            })
-            .ok()
+        let compare = |row: u32| match self {
+            Self::Integers(ids) => ids[row as usize].cmp(&(id.value() as i64)),
+            Self::Values(values) => values.compare(values.datum(row as usize), id),
+        };
+        let (mut low, mut high) = (0, if order.is_empty() { self.len() } else { order.len() });
+        while low < high {
+            let middle = low.midpoint(high);
+            // Row numbers have 32 bits.
+            match compare(order.get(middle).copied().unwrap_or(middle as u32)) {
+                Ordering::Less => low = middle + 1,
+                Ordering::Equal => return Some(middle),
+                Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+}
+
+/// The place of each row in an order, or nothing if that is the order of the rows.
+pub(crate) struct RowPlaces(Vec<u32>);
+
+impl RowPlaces {
+    /// Returns the place of a row.
+    pub(crate) fn place_of(&self, row: u32) -> u32 {
+        self.0.get(row as usize).copied().unwrap_or(row)
     }
 }
 
@@ -248,32 +277,38 @@ impl RowIds {
 pub(crate) struct OrderedIds {
     /// The ids by row.
     pub ids: RowIds,
-    /// The rows in the order of their ids.
+    /// The rows in the order of their ids, or nothing if that is their own order.
     pub order: Vec<u32>,
 }
 
 impl OrderedIds {
     /// Puts the rows of ids in order, as [`RowIds::in_order`] does.
     pub(crate) fn new(ids: RowIds, executor: &dyn Executor) -> Result<Self> {
-        Ok(Self { order: ids.in_order(executor)?, ids })
+        let order = if ids.ascend() { Vec::new() } else { ids.in_order(executor)? };
+        Ok(Self { order, ids })
     }
 
     /// Returns the number of rows.
     pub(crate) fn len(&self) -> usize {
-        self.order.len()
+        if self.order.is_empty() { self.ids.len() } else { self.order.len() }
+    }
+
+    /// Returns the row at a place of the order.
+    pub(crate) fn row(&self, place: u32) -> u32 {
+        self.order.get(place as usize).copied().unwrap_or(place)
     }
 
     /// Returns the id at a place of the order as a value, valid as long as `self` lives.
     pub(crate) fn at(&self, place: u32) -> Option<Datum> {
-        Some(self.ids.datum(self.order[place as usize]))
+        Some(self.ids.datum(self.row(place)))
     }
 
     /// Returns the place of each row in the order.
-    pub(crate) fn places(&self) -> Result<Vec<u32>> {
+    pub(crate) fn places(&self) -> Result<RowPlaces> {
         let mut places = memory::filled(0, self.order.len(), DOING)?;
         // Row numbers have 32 bits.
         self.order.iter().zip(0..).for_each(|(&row, place)| places[row as usize] = place);
-        Ok(places)
+        Ok(RowPlaces(places))
     }
 
     /// Returns the place of an id in the order, or `None` if no row has the id.

@@ -100,6 +100,11 @@ impl Documents for CursorTables<'_> {
         self.sources[Side::Right as usize].is_some()
     }
 
+    fn again(&mut self) {
+        self.ids.iter_mut().for_each(|ids| *ids = RowIds::new(ids.type_oid()));
+        (self.stream, self.grouped) = (None, GroupedTables::default());
+    }
+
     fn begin(&mut self, side: Side) -> CoreResult<()> {
         self.side = side;
         if self.is_grouped() {

@@ -44,7 +44,7 @@ use crate::features::texts::{Distinct, Texts};
 use crate::features::windows::RunHashes;
 use crate::memory;
 use crate::storage::files::Resources;
-use crate::storage::sort::Sorter;
+use crate::storage::sort::{Groups, Sorter};
 use crate::verify::automaton::SuffixAutomaton;
 use crate::verify::repeatability::{least_common, share};
 pub use grams::each_gram;
@@ -59,13 +59,18 @@ pub fn code_pairs(distinct: Distinct, threshold: f64, resources: Resources<'_>) 
     let right_from = right.as_ref().map(|_| left.len() as u32);
     let codes = CodeTexts { texts, right_from, threshold };
     let (postings, mut candidates) = (codes.postings(resources)?, Sorter::new(files, budget / 4));
-    let (within, most, held) = (right_from.is_none(), u64::MAX, postings.bytes());
-    for_each_meeting(postings.sorted(executor)?, within, most, executor, |one, other| {
-        match codes.candidate(one, other) {
+    let held = postings.bytes();
+    let postings = Groups::new(postings.sorted(executor)?, executor)?;
+    for_each_meeting(
+        postings,
+        right_from.is_none(),
+        |_| false,
+        executor,
+        |one, other| match codes.candidate(one, other) {
             Some(candidate) => candidates.push(candidate, executor),
             None => Ok(()),
-        }
-    })?;
+        },
+    )?;
     let equal = equal_records(&left, right.as_ref(), |_| true)?;
     let held = held + candidates.bytes();
     let join = CandidateJoin::new(codes, candidates, executor)?;

@@ -19,7 +19,7 @@ use crate::features::sets::records::Members;
 use crate::features::texts::Distinct;
 use crate::memory;
 use crate::storage::files::Resources;
-use crate::storage::sort::Sorter;
+use crate::storage::sort::{Groups, Sorter};
 use crate::verify::shared_windows::SharedWindows;
 use anchors::{CompareScratch, DOING, RunTexts};
 pub use frequent::FrequentWindows;
@@ -65,11 +65,18 @@ pub fn run_pairs(
     progress("looking for shared anchors");
     let ranked = compared.ranked(anchors, resources)?;
     let postings = compared.postings(ranked.sorted(executor)?, resources)?;
-    let (postings, mut candidates) = (postings.sorted(executor)?, Sorter::new(files, budget / 4));
-    for_each_meeting(postings, right_from.is_none(), u64::MAX, executor, |one, other| {
-        // Texts are numbered with 32 bits.
-        candidates.push([one.record() as u32, other.record() as u32], executor)
-    })?;
+    let postings = Groups::new(postings.sorted(executor)?, executor)?;
+    let mut candidates = Sorter::new(files, budget / 4);
+    for_each_meeting(
+        postings,
+        right_from.is_none(),
+        |_| false,
+        executor,
+        |one, other| {
+            // Texts are numbered with 32 bits.
+            candidates.push([one.record() as u32, other.record() as u32], executor)
+        },
+    )?;
     let of_equal = |record: u32| {
         let (length, shared) = (compared.lengths[record as usize], counted.tokens[record as usize]);
         let similarity = rule.of.share([shared; 2], [length; 2]);

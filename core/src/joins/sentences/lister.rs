@@ -54,6 +54,28 @@ impl StopRules {
             documents > beyond.max(all.isqrt()) && pairs > beyond.saturating_mul(beyond) / 2
         })
     }
+
+    /// Decides on a signature that `documents` of `all` documents have, with `pairs` of different
+    /// texts. `of_site` returns the number of all documents of the site to which more than half of
+    /// them belong, if there is one.
+    pub(crate) fn verdict(
+        &self,
+        [documents, all, pairs]: [u64; 3],
+        of_site: impl FnOnce() -> Result<Option<u64>>,
+    ) -> Result<Verdict> {
+        if documents > self.most_documents {
+            return Ok(Verdict::Dropped);
+        }
+        // With at most this many documents, none of the rules that depend on the site applies.
+        let least = self.most_of_a_site.min(self.tried_beyond.unwrap_or(u64::MAX));
+        let of_site = if documents > least { of_site()? } else { None };
+        let tried = self.is_tried(documents, of_site.unwrap_or(all), pairs);
+        Ok(match of_site {
+            Some(_) if documents > self.most_of_a_site => Verdict::Dropped,
+            _ if tried => Verdict::Tried,
+            _ => Verdict::Kept,
+        })
+    }
 }
 
 /// The site of each row, `u32::MAX` for rows without a site.
@@ -67,7 +89,7 @@ pub(super) const WHOLE: u64 = 1 << 32;
 
 /// The decision on a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(crate) enum Verdict {
     /// The documents of the signature form a list.
     Kept,
     /// The signature has too many documents and is dropped.
@@ -92,12 +114,7 @@ impl<'a> ListMaker<'a> {
         let mut lister = Self { distinct, rules, sites, rows: 0, rows_of_site: Vec::new() };
         let texts = distinct.texts.len() as u32;
         lister.rows = (0..texts).map(|text| lister.rows(text).len() as u64).sum();
-        let sites = sites.unwrap_or_default().iter().filter(|&&site| site != u32::MAX);
-        for &site in sites {
-            let site = site as usize;
-            memory::lengthen(&mut lister.rows_of_site, 0, site + 1, DOING)?;
-            lister.rows_of_site[site] += 1;
-        }
+        lister.rows_of_site = count_sites(sites.unwrap_or_default())?;
         Ok(lister)
     }
 
@@ -127,39 +144,16 @@ impl<'a> ListMaker<'a> {
 
     /// Decides on a signature, given its entries.
     pub(super) fn verdict(&self, entries: &[SignedDocument]) -> Result<Verdict> {
-        let rules = &self.rules;
-        let documents = self.documents(entries);
         if entries.iter().any(|entry| entry[1] & WHOLE != 0) {
             return Ok(Verdict::Kept);
         }
-        if documents > rules.most_documents {
-            return Ok(Verdict::Dropped);
-        }
-        // With at most this many documents, none of the rules that depend on the site applies.
-        let least = rules.most_of_a_site.min(rules.tried_beyond.unwrap_or(u64::MAX));
-        let site = if documents > least { self.site(entries, documents)? } else { None };
-        let all = site.map_or(self.rows, |site| self.rows_of_site[site]);
-        let tried = rules.is_tried(documents, all, self.pairs(entries));
-        Ok(match site {
-            Some(_) if documents > rules.most_of_a_site => Verdict::Dropped,
-            _ if tried => Verdict::Tried,
-            _ => Verdict::Kept,
+        let documents = self.documents(entries);
+        self.rules.verdict([documents, self.rows, self.pairs(entries)], || {
+            let Some(sites) = self.sites else { return Ok(None) };
+            let rows = entries.iter().flat_map(|entry| self.rows(entry[1] as u32));
+            let site = most_common(rows.map(|&row| sites[row as usize]), documents)?;
+            Ok(site.map(|site| self.rows_of_site[site]))
         })
-    }
-
-    /// Returns the site that more than half of the rows belong to, if there is one.
-    fn site(&self, entries: &[SignedDocument], documents: u64) -> Result<Option<usize>> {
-        let Some(sites) = self.sites else { return Ok(None) };
-        let mut of_site: HashMap<u32, u64> = HashMap::new();
-        for &row in entries.iter().flat_map(|entry| self.rows(entry[1] as u32)) {
-            let site = sites[row as usize];
-            if site != u32::MAX {
-                memory::attempt(DOING, || of_site.try_reserve(1))?;
-                *of_site.entry(site).or_insert(0) += 1;
-            }
-        }
-        let most = of_site.into_iter().find(|&(_, of_site)| 2 * of_site > documents);
-        Ok(most.map(|(site, _)| site as usize))
     }
 
     /// Adds the list of a signature, given its entries, unless the signature is dropped.
@@ -190,6 +184,27 @@ impl<'a> ListMaker<'a> {
         }
         lists.push(entries.iter().map(document))
     }
+}
+
+/// Returns the site that more than half of so many documents belong to, if there is one.
+pub(crate) fn most_common(sites: impl Iterator<Item = u32>, documents: u64) -> Result<Option<usize>> {
+    let mut of_site: HashMap<u32, u64> = HashMap::new();
+    for site in sites.filter(|&site| site != u32::MAX) {
+        memory::attempt(DOING, || of_site.try_reserve(1))?;
+        *of_site.entry(site).or_insert(0) += 1;
+    }
+    let most = of_site.into_iter().find(|&(_, of_site)| 2 * of_site > documents);
+    Ok(most.map(|(site, _)| site as usize))
+}
+
+/// Returns the number of rows of each site.
+pub(crate) fn count_sites(sites: &[u32]) -> Result<Vec<u64>> {
+    let mut rows = Vec::new();
+    for site in sites.iter().filter(|&&site| site != u32::MAX).map(|&site| site as usize) {
+        memory::lengthen(&mut rows, 0, site + 1, DOING)?;
+        rows[site] += 1;
+    }
+    Ok(rows)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ pub mod lister;
 pub mod signature_lists;
 pub mod signing;
 pub mod text_measure;
-mod trials;
+pub(crate) mod trials;
 
 use super::pairs::{Pairs, equal_records};
 use super::{Counts, RecordJoin, RecordPair};

@@ -23,7 +23,7 @@ const PAIRS: usize = 64;
 /// The number of these pairs that have to be similar. If one pair in ten is similar, that many
 /// similar pairs are found 24 times out of 25. If the documents are pages in a frame, and each of
 /// them is similar to one other page, that many are hardly ever found.
-const LEAST: u32 = 3;
+pub(crate) const LEAST: u32 = 3;
 
 /// A signature that is not kept without a trial: it is dropped or tried.
 #[derive(Debug)]
@@ -144,26 +144,32 @@ impl<'a> Trials<'a> {
         for side in [&mut lefts, &mut rights] {
             executor::sort_unstable_by(side, stop, &|a, b| a.cmp(b))?;
         }
-        let count = match self.distinct.right {
-            Some(_) => PAIRS.min(lefts.len() * rights.len()),
-            None => PAIRS.min(lefts.len() * lefts.len().saturating_sub(1) / 2),
-        };
-        // The pairs are taken in rounds, evenly spaced: direct neighbours first, then neighbours at
-        // greater distances.
-        let pair = |n| match self.distinct.right {
-            Some(_) => {
-                let longer = lefts.len().max(rights.len());
-                let (a, of_left) = round(n, longer);
-                let place = |side: &[(u64, u32)], more| (a * side.len() / longer + more) % side.len();
-                [lefts[place(&lefts, 0)].1, rights[place(&rights, of_left)].1]
-            }
-            None => {
-                let (a, behind) = round(n, lefts.len());
-                [lefts[a].1, lefts[(a + behind + 1) % lefts.len()].1]
-            }
-        };
-        memory::collect((0..count).map(pair), DOING)
+        trial_pairs(&lefts, self.distinct.right.as_ref().map(|_| &rights[..]))
     }
+}
+
+/// Returns the pairs of a trial among documents with the hashes of their texts, ascending: those of
+/// the only table, or of two.
+pub(crate) fn trial_pairs(lefts: &[(u64, u32)], rights: Option<&[(u64, u32)]>) -> Result<Vec<[u32; 2]>> {
+    let count = match rights {
+        Some(rights) => PAIRS.min(lefts.len() * rights.len()),
+        None => PAIRS.min(lefts.len() * lefts.len().saturating_sub(1) / 2),
+    };
+    // The pairs are taken in rounds, evenly spaced: direct neighbours first, then neighbours at
+    // greater distances.
+    let pair = |n| match rights {
+        Some(rights) => {
+            let longer = lefts.len().max(rights.len());
+            let (a, of_left) = round(n, longer);
+            let place = |side: &[(u64, u32)], more| (a * side.len() / longer + more) % side.len();
+            [lefts[place(lefts, 0)].1, rights[place(rights, of_left)].1]
+        }
+        None => {
+            let (a, behind) = round(n, lefts.len());
+            [lefts[a].1, lefts[(a + behind + 1) % lefts.len()].1]
+        }
+    };
+    memory::collect((0..count).map(pair), DOING)
 }
 
 /// Returns the first document of the `n`th pair, as an index among `all` documents, and the round

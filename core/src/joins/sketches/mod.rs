@@ -12,9 +12,9 @@ pub mod explain;
 pub mod hamming;
 pub mod presets;
 pub mod recall;
-mod record_sets;
+pub(crate) mod record_sets;
 pub mod rule;
-mod skew;
+pub(crate) mod skew;
 mod source;
 pub mod technique;
 

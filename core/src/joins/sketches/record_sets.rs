@@ -28,15 +28,19 @@ pub(super) fn sampled(signatures: &Signatures, sets: &HashSets, most: u64, token
     // At most as many records are sampled as there are.
     let steps = (0..count).map(|n| (n * u64::from(lefts) / count) as u32);
     let mut sampled: Vec<u32> = memory::collect(steps, "taking a sample")?;
-    let size = |&record: &u32| u64::from(sets.size(first_row(signatures, record)));
-    while sampled.iter().map(size).sum::<u64>() > tokens {
+    shorten(&mut sampled, tokens, |&record| sets.size(first_row(signatures, record)).into());
+    Ok(sampled)
+}
+
+/// Leaves out every second record of a sample until its sets have no more than `tokens` tokens.
+pub(crate) fn shorten(sampled: &mut Vec<u32>, tokens: u64, size: impl Fn(&u32) -> u64) {
+    while sampled.iter().map(&size).sum::<u64>() > tokens {
         let mut every_second = sampled.len() == 1;
         sampled.retain(|_| {
             every_second = !every_second;
             every_second
         });
     }
-    Ok(sampled)
 }
 
 /// Calls `work` with successive ranges of records and their sets, which take about a quarter of
@@ -69,7 +73,7 @@ pub(super) fn for_each_part(
 }
 
 /// The keys to count: distinct hashes in ascending order, identified by their positions.
-pub(super) struct CountedKeys {
+pub(crate) struct CountedKeys {
     keys: Vec<u64>,
     /// A bitmap in which the bit of each key is set. It rules out most of the keys that are looked
     /// up but missing.
@@ -78,7 +82,7 @@ pub(super) struct CountedKeys {
 
 impl CountedKeys {
     /// Takes the keys to count, in any order and possibly with repeats.
-    pub(super) fn new(mut keys: Vec<u64>, executor: &dyn Executor) -> Result<Self> {
+    pub(crate) fn new(mut keys: Vec<u64>, executor: &dyn Executor) -> Result<Self> {
         executor::one(executor, &mut keys, |keys, stop| executor::sort_unstable_by(keys, stop, &Ord::cmp))?;
         keys.dedup();
         let words = (keys.len() * 16).next_power_of_two().max(64) / 64;
@@ -88,24 +92,24 @@ impl CountedKeys {
     }
 
     /// Returns the number of keys.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.keys.len()
     }
 
     /// Returns the number of bytes on the heap.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         memory::bytes(&self.keys) + memory::bytes(&self.bits)
     }
 
     /// Returns the position of a key.
     #[inline]
-    pub(super) fn place(&self, key: u64) -> Option<usize> {
+    pub(crate) fn place(&self, key: u64) -> Option<usize> {
         let word = self.bits[(key >> 6) as usize % self.bits.len()];
         if word >> (key % 64) & 1 == 0 { None } else { self.keys.binary_search(&key).ok() }
     }
 
     /// Counts, for each key, the records for which `each` reports the key. Uses all threads.
-    pub(super) fn count(
+    pub(crate) fn count(
         &self,
         records: Range<u32>,
         executor: &dyn Executor,

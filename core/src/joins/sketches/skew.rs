@@ -21,15 +21,15 @@ use crate::joins::sets::bounds::{Bounds, PairSide};
 use crate::verify::predicate::Predicate;
 
 /// The number of records in the sample.
-const SAMPLE: u64 = 256;
+pub(crate) const SAMPLE: u64 = 256;
 /// The greatest number of tokens in the sample. If documents are long, fewer of them are sampled,
 /// so that the memory in use does not depend on the memory available.
-const MOST_TOKENS: u64 = 1 << 18;
+pub(crate) const MOST_TOKENS: u64 = 1 << 18;
 /// The bytes that are held for each token of the sample: the token, its key, its bits, and two
 /// counts. Each thread also holds a smaller count per token.
 const BYTES_A_TOKEN: usize = 6 * size_of::<u64>();
 /// With fewer records than this, the comparison of all pairs takes little time.
-const FEW: u32 = 256;
+pub(crate) const FEW: u32 = 256;
 /// The exact join is considered only if, on average, a record shares buckets with at least this
 /// many records, in all bands together.
 const MEETINGS: u64 = 16;
@@ -54,7 +54,7 @@ pub(super) fn is_skewed(
         return Ok((false, 0));
     }
     let meetings = sample.meetings(signatures, minhash, most, executor)?;
-    if meetings < MEETINGS * sample.records.len() as u64 {
+    if !may_take_over(meetings, sample.records.len()) {
         return Ok((false, 0));
     }
     let size = |&record: &u32| sets.size(first_row(signatures, record)) as usize;
@@ -62,7 +62,26 @@ pub(super) fn is_skewed(
     let held = tokens * (BYTES_A_TOKEN + executor.count() * size_of::<u32>());
     let left = budget.saturating_sub(held).max(budget / 4);
     let entries = sample.entries(signatures, sets, predicate, left, executor)?;
-    Ok((entries <= ENTRIES_A_MEETING * meetings, held))
+    Ok((takes_over(entries, meetings), held))
+}
+
+/// Reports whether the exact join is considered, if so many sampled records share buckets with so
+/// many records, in all bands together.
+pub(crate) fn may_take_over(meetings: u64, sampled: usize) -> bool {
+    meetings >= MEETINGS * sampled as u64
+}
+
+/// Reports whether the exact join is less work.
+pub(crate) fn takes_over(entries: u64, meetings: u64) -> bool {
+    entries <= ENTRIES_A_MEETING * meetings
+}
+
+/// Returns how many sets have a token of the prefix of a set, whose tokens so many sets have.
+pub(crate) fn prefix_entries(mut having: Vec<u64>, bounds: &Bounds) -> u64 {
+    having.sort_unstable();
+    // A set has at most `u32::MAX` tokens. Smaller partners are found by their own prefixes.
+    let size = having.len() as u32;
+    having.iter().take(bounds.prefix(PairSide::Left, size, size) as usize).sum()
 }
 
 /// Records sampled in even steps, and the records that they may be paired with.
@@ -113,14 +132,10 @@ impl SkewSample {
     ) -> Result<u64> {
         let sample = SampleSets::new(signatures, sets, &self.records, self.others.clone(), budget, executor)?;
         let bounds = Bounds::new(predicate);
-        let entries = sample.sets.iter().map(|set| {
-            let mut having: Vec<u64> = set.iter().map(|&token| sample.count(token)).collect();
-            having.sort_unstable();
-            // A set has at most `u32::MAX` tokens. Smaller partners are found by their own
-            // prefixes.
-            let size = set.len() as u32;
-            having.iter().take(bounds.prefix(PairSide::Left, size, size) as usize).sum::<u64>()
-        });
+        let entries = sample
+            .sets
+            .iter()
+            .map(|set| prefix_entries(set.iter().map(|&token| sample.count(token)).collect(), &bounds));
         Ok(entries.sum())
     }
 }

@@ -43,6 +43,7 @@ use crate::storage::files::MemoryFiles;
 
 mod candidates;
 mod limits;
+mod overflow;
 
 use candidates::candidates;
 use limits::{carried_in_parts, check_limits};
@@ -114,6 +115,7 @@ fn check(name: &str, method: &dyn Method, least: usize) {
         let texts = texts(150, seed);
         let expected = on_one_machine(method, &texts);
         pairs += expected.len();
+        overflow::check(name, method, &texts, None);
         for parts in [1, 3] {
             let found = in_parts(method, &texts, parts);
             let [missing, more] = [(&expected, &found), (&found, &expected)].map(|(a, b)| {

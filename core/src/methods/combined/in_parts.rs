@@ -55,6 +55,15 @@ impl Carrier for Combined {
         Ok(if has_some { bytes } else { Vec::new() })
     }
 
+    fn set_site(&self, carried: &mut [u8], site: u32) -> Result<()> {
+        if let Some((has_site, rest)) = carried.split_first_mut()
+            && let Some(hash) = rest.first_chunk_mut()
+        {
+            (*has_site, *hash) = (1, u64::from(site).to_le_bytes());
+        }
+        Ok(())
+    }
+
     fn meeting(&self) -> Meeting {
         let finders = self.finders_in_parts().unwrap_or_default();
         let mut of_finders = self.carriers().enumerate().filter(|(n, _)| finders.contains(n));
@@ -118,6 +127,12 @@ impl Carrier for Combined {
 
     fn takes_sites(&self) -> bool {
         self.rule.site_at().is_some()
+    }
+
+    fn overflows(&self) -> bool {
+        let is_unlimited = |carrier: &dyn Carrier| carrier.buckets().is_none_or(|rules| rules.most.is_none());
+        let has_no_rules = |carrier: &dyn Carrier| carrier.stop_rules().is_none() && is_unlimited(carrier);
+        self.carriers().all(|carrier| carrier.overflows() && has_no_rules(carrier))
     }
 
     fn differs(&self) -> Option<&'static str> {

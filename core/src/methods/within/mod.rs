@@ -12,33 +12,55 @@ mod group;
 pub(crate) mod rows;
 
 use super::method::Method;
+use super::overflow;
 use super::reading::Reading;
-use crate::error::Result;
+use crate::allowance;
+use crate::error::{Error, Result};
 use crate::joins::grouped::{GroupFound, GroupedPairs};
 use crate::joins::pairs::Pairs;
 use each::{GroupWork, each_group};
 use group::HeldGroup;
 
+/// Finds the pairs of all rows that are read.
+type FindPairs<'s> = dyn Fn(&mut Reading<'_>) -> Result<Pairs> + Sync + 's;
+
 /// Finds the pairs of a method: those of each group, and of rows of different sources, if the
-/// documents have groups and sources.
+/// documents have groups and sources. If the documents have no room in memory, they are read once
+/// more, and kept in temporary files.
 pub fn pairs(method: &dyn Method, reading: &mut Reading<'_>) -> Result<Pairs> {
-    let pairs = if reading.is_grouped() {
-        let has_right = reading.has_right();
-        let found = GroupedPairs::new(has_right, reading.memory / 4);
-        let mut work = PairsOfGroups { method, found };
-        let small = |reading: &mut Reading<'_>| GroupFound::new(method.pairs(reading)?, reading.executor);
-        each_group(reading, &small, &mut work)?;
-        let PairsOfGroups { found, .. } = work;
-        reading.held(found.bytes());
-        found.finish(reading.left_rows())
-    } else {
-        method.pairs(reading)?
+    let found = by(&|reading| in_memory(method, reading), reading);
+    let pairs = match (found, overflow::of_method(method)) {
+        (Err(Error::BeyondAllowance { .. }), Some(carrier)) => {
+            reading.again();
+            by(&|reading| overflow::pairs(method, carrier, reading), reading)?
+        }
+        (found, _) => found?,
     };
     let executor = reading.executor;
     match reading.across() {
         None => Ok(pairs),
         Some(numbers) => pairs.across(numbers, executor),
     }
+}
+
+/// Finds the pairs in memory. Fails if too little memory is left for the join that follows.
+fn in_memory(method: &dyn Method, reading: &mut Reading<'_>) -> Result<Pairs> {
+    let pairs = method.pairs(reading)?;
+    let enough = reading.memory.min(allowance::SLACK) / 8;
+    allowance::has_room(enough, "joining documents").map(|()| pairs)
+}
+
+fn by(search: &FindPairs<'_>, reading: &mut Reading<'_>) -> Result<Pairs> {
+    if !reading.is_grouped() {
+        return search(reading);
+    }
+    let found = GroupedPairs::new(reading.has_right(), reading.memory / 4);
+    let mut work = PairsOfGroups { search, found };
+    let small = |reading: &mut Reading<'_>| GroupFound::new(search(reading)?, reading.executor);
+    each_group(reading, &small, &mut work)?;
+    let PairsOfGroups { found, .. } = work;
+    reading.held(found.bytes());
+    Ok(found.finish(reading.left_rows()))
 }
 
 /// Returns what the row numbers of a group differ by from those of the tables, modulo 2³². In the
@@ -48,8 +70,8 @@ fn offsets([left, right]: [u32; 2], left_rows: usize) -> [u32; 2] {
 }
 
 /// The pairs of all groups.
-struct PairsOfGroups<'m> {
-    method: &'m dyn Method,
+struct PairsOfGroups<'s> {
+    search: &'s FindPairs<'s>,
     found: GroupedPairs,
 }
 
@@ -59,7 +81,7 @@ impl GroupWork<GroupFound> for PairsOfGroups<'_> {
     }
 
     fn large(&mut self, reading: &mut Reading<'_>, first: [u32; 2]) -> Result<()> {
-        let pairs = self.method.pairs(reading)?;
+        let pairs = (self.search)(reading)?;
         let (resources, most) = (reading.resources_after(0), reading.most_pairs);
         let offsets = offsets(first, reading.left_rows() as usize);
         self.found.join(pairs, offsets, most, resources, &mut |share| {

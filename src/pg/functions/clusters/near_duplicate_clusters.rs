@@ -7,7 +7,7 @@ use pgrx::pg_sys::{self, Datum};
 
 use crate::pg::functions::pairs::near_duplicates::{RunningJoin, too_many_pairs};
 use crate::pg::functions::pairs::near_duplicates_stats::{StoredAccount, tell_weak};
-use crate::pg::query::ids::{OrderedIds, RowIds};
+use crate::pg::query::ids::{OrderedIds, RowIds, RowPlaces};
 use crate::pg::query::relation::Relation;
 use crate::pg::read::documents::Finished;
 use crate::pg::read::pairs::PairGraph;
@@ -124,7 +124,7 @@ pub(crate) struct Joining {
     /// The rows.
     pub vertices: OrderedIds,
     /// The vertex of each row.
-    vertex: Vec<u32>,
+    vertex: RowPlaces,
     equal: EqualRows,
 }
 
@@ -139,7 +139,7 @@ impl Joining {
         let mut equal = EqualRows::new(vertices.len())?;
         for (rows, similarity) in run.equal_rows() {
             executor.check_interrupts()?;
-            equal.push(rows.iter().map(|&row| vertex[row as usize]), similarity)?;
+            equal.push(rows.iter().map(|&row| vertex.place_of(row)), similarity)?;
         }
         Ok(Self { run, vertices, vertex, equal })
     }
@@ -159,7 +159,7 @@ impl Joining {
     ) -> Result<PairGraph<'f>> {
         let vertex = &self.vertex;
         self.run.narrow(|sets, members| {
-            let rank = |row: u32| rank(vertex[row as usize]);
+            let rank = |row: u32| rank(vertex.place_of(row));
             Ok(Box::new(Needed::new(sets, members, rank, purpose, Box::new(*files))?))
         })?;
         self.all(files)
@@ -171,7 +171,7 @@ impl Joining {
         let executor = run.finished.executor;
         let mut edges = Edges::new(files, settings::memory() / 4);
         while let Some(pair) = run.next_of_groups()? {
-            let [left, right] = [pair.left, pair.right].map(|row| equal.first(vertex[row as usize]));
+            let [left, right] = [pair.left, pair.right].map(|row| equal.first(vertex.place_of(row)));
             edges.push(Edge::new(left, right, pair.similarity))?;
         }
         let graph = Graph { vertices: vertices.len(), edges, equal };

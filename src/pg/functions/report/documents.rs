@@ -42,7 +42,7 @@ pub(super) type Told = (Option<String>, Option<Digest>);
 impl ReportDocuments<'_> {
     /// Returns the id of a vertex as text.
     pub(super) fn id(&self, vertex: u32) -> String {
-        self.vertices.ids.show(self.vertices.order[vertex as usize])
+        self.vertices.ids.show(self.vertices.row(vertex))
     }
 
     /// Reads the titles of some vertices and the first `characters` characters of each text.

@@ -100,7 +100,7 @@ impl Labels {
 
     /// Reads the answers, in the order of their rows, about the labelled documents.
     fn read(&self, documents: &OrderedIds) -> Result<Vec<Label>> {
-        let OrderedIds { ids, order } = documents;
+        let ids = &documents.ids;
         const ROWS_A_FETCH: usize = 1 << 10;
         let Self { relation, ids: [a, b], answer, .. } = self;
         let sql = format!("SELECT {a}, {b}, {answer} FROM {} AS l", relation.qualified);
@@ -123,7 +123,7 @@ impl Labels {
                 missing += 1;
                 return Ok(());
             };
-            let [a, b] = [order[a], order[b]];
+            let [a, b] = [a, b].map(|place| documents.row(place as u32));
             let rows = [a.min(b), a.max(b)];
             if a == b {
                 let message = format!("{} pairs the document {} with itself", relation.shown, ids.show(a));

@@ -79,7 +79,7 @@ fn read_texts(
     const PAIRS_A_QUERY: usize = 16;
     const ROWS_A_FETCH: usize = 4;
     let next = &pairs[..pairs.len().min(PAIRS_A_QUERY)];
-    let OrderedIds { ids, order } = documents;
+    let ids = &documents.ids;
     let mut wanted = RowIds::new(ids.type_oid());
     for row in next.iter().flat_map(|(_, rows)| rows) {
         // SAFETY: an id of these ids.
@@ -101,7 +101,7 @@ fn read_texts(
         // SAFETY: the cursor checked the types of the id and of the text, which lives until the
         // next fetch.
         let (place, bytes) = unsafe { (documents.find(id), varlena_bytes(text)) };
-        let Some(row) = place.map(|place| order[place]) else { return Ok(()) };
+        let Some(row) = place.map(|place| documents.row(place as u32)) else { return Ok(()) };
         for ((_, rows), texts) in next.iter().zip(&mut texts) {
             for (_, text) in rows.iter().zip(texts).filter(|(of, _)| **of == row) {
                 let mut copy = Vec::new();

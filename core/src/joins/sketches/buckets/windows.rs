@@ -82,6 +82,21 @@ impl Windows {
     }
 }
 
+/// Returns the places of the neighbours of a record among the `others` records of its bucket: of
+/// one table its own neighbours, or else those of the right table, if there are `lefts` left ones.
+pub(crate) fn window(
+    place: usize,
+    lefts: Option<usize>,
+    others: usize,
+    most: usize,
+) -> std::ops::RangeInclusive<usize> {
+    let Some(lefts) = lefts else { return place.saturating_sub(most)..=(place + most).min(others - 1) };
+    // The window is at about the same relative position among the right records as this record has
+    // among the left ones.
+    let first = (place * others / lefts).saturating_sub(most / 2).min(others - most);
+    first..=first + most - 1
+}
+
 /// The parameters by which buckets are cut.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BandCut<'a> {
@@ -133,15 +148,8 @@ impl BandCut<'_> {
             if self.asked.is_some_and(|asked| asked.binary_search(&class).is_err()) {
                 continue;
             }
-            let (first, last) = if self.self_join {
-                (place.saturating_sub(self.most), (place + self.most).min(others.len() - 1))
-            } else {
-                // The window is at about the same relative position among the right classes as this
-                // class has among the left ones.
-                let middle = place * others.len() / lefts_of.len();
-                let first = middle.saturating_sub(self.most / 2).min(others.len() - self.most);
-                (first, first + self.most - 1)
-            };
+            let lefts = (!self.self_join).then_some(lefts_of.len());
+            let (first, last) = window(place, lefts, others.len(), self.most).into_inner();
             memory::push(windows, Window { class, first: others[first], last: others[last] }, DOING)?;
         }
         Ok(true)
