@@ -50,7 +50,7 @@ calls=(
     "near_duplicates('new_words', method => 'repeatability')"
     "near_duplicates('sketches', 0.9, text_column => 'body', method => 'minhash')"
     "near_duplicates('names', 0.9, id_column => 'id', method => 'edit')"
-    "near_duplicates('some_pages', 0.99, id_column => 'id', method => 'edit')"
+    "near_duplicates('some_pages', 0.999, id_column => 'id', method => 'edit')"
     "near_duplicates('pages', method => 'tlcs')"
     "near_duplicates('pages', method => 'tlcs', options => '{\"compare\": \"all\"}')"
     "near_duplicates('pages', method => 'tlcs', options => '{\"measure\": \"cosine\"}')"
