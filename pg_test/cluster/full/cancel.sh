@@ -25,7 +25,7 @@ CREATE TABLE many_candidates AS SELECT i AS id, (
     FROM generate_series(1, 100000) i;
 -- Pairs without end:
 CREATE TABLE many_pairs AS SELECT i AS id, 'The quick brown fox'::text AS body FROM generate_series(1, 50000) i;
-CREATE TABLE equal_rows AS SELECT i AS id, 'The quick brown fox'::text AS body FROM generate_series(1, 300000) i;
+CREATE TABLE equal_rows AS SELECT i AS id, 'The quick brown fox'::text AS body FROM generate_series(1, 1500000) i;
 -- Documents that differ, and yet most of them are pairs:
 CREATE TABLE many_near AS SELECT i AS id, body FROM generate_series(1, 100000) i, LATERAL (
     SELECT string_agg((hashint8extended(i, j) % 30)::text, ' ') AS body FROM generate_series(1, 20) j) d;
