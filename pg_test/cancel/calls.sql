@@ -52,7 +52,7 @@ SELECT add('shares\(uuid\[\],.*\)', 'SELECT shares(uuids, uuids, 3000000) FROM v
 SELECT add('neardup_part_(pack|pack_step|pack_result)\(.*\)', 'SELECT cardinality(neardup_part_pack(1, carried, ranks, ''{"method": "jaccard", "threshold": 0.1, "made": true}'', 1000, NULL)) FROM vals',
     'SELECT cardinality(neardup_part_pack(s.id, s.set, ranks, ''{"method": "jaccard", "threshold": 0.8}'', 4, NULL)) FROM sets s, vals WHERE name = ''jaccard''',
     'SELECT cardinality(neardup_part_pack(s.id, s.set, NULL, ''{"method": "minhash", "threshold": 0.8, "options": {"bands": 4, "rows": 2}}'', 1000, NULL)) FROM sets s WHERE name = ''minhash''',
-    'SELECT cardinality(neardup_part_pack(1, c, '''', ''{"method": "runs"}'', 1000, NULL)) FROM big, neardup_part_document(text, NULL, ''{"method": "runs"}'') c');
+    'SELECT cardinality(neardup_part_pack(1, c, '''', ''{"method": "runs"}'', 1000, NULL)) FROM big, neardup_part_document(text, NULL, NULL, NULL, ''{"method": "runs"}'') c');
 SELECT add('neardup_part_join_packed(_step|_result)?\(.*\)', '53400: SELECT cardinality(neardup_part_join_packed(rows, ''{"method": "jaccard", "threshold": 0.8}'', NULL)) FROM packed WHERE name = ''jaccard''',
     '53400: SELECT cardinality(neardup_part_join_packed(rows, ''{"method": "minhash", "threshold": 0.8, "options": {"bands": 4, "rows": 2}}'', NULL)) FROM packed WHERE name = ''minhash''',
     '53400: SELECT cardinality(neardup_part_join_packed(rows, ''{"method": "imatch"}'', NULL)) FROM packed WHERE name = ''imatch''');
@@ -60,17 +60,17 @@ SELECT add('neardup_part_join(_step|_result)?\(.*\)', '53400: SELECT cardinality
     '53400: SELECT cardinality(neardup_part_join(id, size, bitmap, prefix, ''{"method": "jaccard", "threshold": 0.8}'', NULL)) FROM routes, generate_series(1, 10) WHERE name = ''jaccard''',
     '53400: SELECT cardinality(neardup_part_join(id, size, bitmap, prefix, ''{"method": "minhash", "threshold": 0.8, "options": {"bands": 4, "rows": 2}}'', NULL)) FROM routes WHERE name = ''minhash''',
     'SELECT cardinality(neardup_part_join(id, 1, '''', ''\x010700000000000000'', ''{"method": "runs"}'', NULL)) FROM same');
-SELECT add('neardup_part_document\(text,.*\)', format('SELECT pg_column_size({f}(text, NULL, %L)) FROM big', m), format('SELECT pg_column_size({f}(short, NULL, %L)) FROM big', m), format('SELECT pg_column_size({f}(one, NULL, %L)) FROM big', m))
+SELECT add('neardup_part_document\(text,.*\)', format('SELECT pg_column_size({f}(text, NULL, NULL, NULL, %L)) FROM big', m), format('SELECT pg_column_size({f}(short, NULL, NULL, NULL, %L)) FROM big', m), format('SELECT pg_column_size({f}(one, NULL, NULL, NULL, %L)) FROM big', m))
     FROM unnest('{"{\"method\": \"edit\"}","{\"method\": \"tlcs\"}","{\"method\": \"runs\"}","{\"method\": \"simhash\"}","{\"method\": \"imatch\"}","{\"method\": \"spotsigs\"}"}'::text[]) m;
-SELECT add('neardup_part_document\(text\[\],.*\)', 'SELECT pg_column_size({f}(words, NULL, ''{"method": "shingling", "made": true}'')) FROM vals');
-SELECT add('neardup_part_document\(tsvector,.*\)', 'SELECT pg_column_size({f}(tsvector, NULL, ''{"method": "combined", "made": true}'')) FROM vals');
-SELECT add('neardup_part_document\(bigint\[\],.*\)', 'SELECT pg_column_size({f}(numbers, NULL, ''{"method": "imatch", "made": true}'')) FROM vals');
+SELECT add('neardup_part_document\(text\[\],.*\)', 'SELECT pg_column_size({f}(words, NULL, NULL, NULL, ''{"method": "shingling", "made": true}'')) FROM vals');
+SELECT add('neardup_part_document\(tsvector,.*\)', 'SELECT pg_column_size({f}(tsvector, NULL, NULL, NULL, ''{"method": "combined", "made": true}'')) FROM vals');
+SELECT add('neardup_part_document\(bigint\[\],.*\)', 'SELECT pg_column_size({f}(numbers, NULL, NULL, NULL, ''{"method": "imatch", "made": true}'')) FROM vals');
 SELECT add('neardup_part_rows\(.*\)', 'SELECT count(*) FROM vals, {f}(carried, ranks, ''{"method": "jaccard", "threshold": 0.1, "made": true}'', 1000)',
-    'SELECT count(*) FROM big, neardup_part_document(text, NULL, ''{"method": "runs"}'') c, {f}(c, '''', ''{"method": "runs"}'', 1000)',
-    'SELECT count(*) FROM big, neardup_part_document(text, NULL, ''{"method": "edit"}'') c, {f}(c, ''\x0100000000000000'', ''{"method": "edit"}'', 1000)');
+    'SELECT count(*) FROM big, neardup_part_document(text, NULL, NULL, NULL, ''{"method": "runs"}'') c, {f}(c, '''', ''{"method": "runs"}'', 1000)',
+    'SELECT count(*) FROM big, neardup_part_document(text, NULL, NULL, NULL, ''{"method": "edit"}'') c, {f}(c, ''\x0100000000000000'', ''{"method": "edit"}'', 1000)');
 SELECT add('neardup_part_ranks.*', 'SELECT pg_column_size(neardup_part_ranks(carried, ''{"method": "jaccard", "threshold": 0.1, "made": true}'', NULL)) FROM vals', 'SELECT pg_column_size(neardup_part_ranks(set, ''{"method": "jaccard", "threshold": 0.8}'', NULL)) FROM sets WHERE name = ''jaccard''',
-    'SELECT pg_column_size(neardup_part_ranks(neardup_part_document(text, NULL, ''{"method": "imatch"}''), ''{"method": "imatch"}'', NULL)) FROM big',
-    'SELECT pg_column_size(neardup_part_ranks(neardup_part_document(text, NULL, ''{"method": "edit"}''), ''{"method": "edit"}'', NULL)) FROM big');
+    'SELECT pg_column_size(neardup_part_ranks(neardup_part_document(text, NULL, NULL, NULL, ''{"method": "imatch"}''), ''{"method": "imatch"}'', NULL)) FROM big',
+    'SELECT pg_column_size(neardup_part_ranks(neardup_part_document(text, NULL, NULL, NULL, ''{"method": "edit"}''), ''{"method": "edit"}'', NULL)) FROM big');
 SELECT add('neardup_part_passages\(.*\)', 'SELECT octet_length({f}(''\x01'' || convert_to(text, ''UTF8''), ''\x01'' || convert_to(other, ''UTF8''), NULL, ''{"method": "partial_duplicates", "passages": {"min_sentences": 1}}'')) FROM big');
 SELECT add('neardup_part_passage_rows\(.*\)', 'SELECT count(*) FROM {f}(decode(repeat(repeat(''00'', 36), 2500000), ''hex''))');
 SELECT add('neardup_part_similarity\(.*\)', 'SELECT {f}(carried, carried, NULL, ''{"method": "jaccard", "threshold": 0.1, "made": true}'') FROM vals', 'SELECT count({f}(carried, carried, NULL, ''{"method": "jaccard", "threshold": 0.1, "made": true}'')) FROM vals, generate_series(1, 1000)',

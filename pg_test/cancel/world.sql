@@ -25,11 +25,11 @@ ALTER TABLE big ADD text_ball text_ball, ADD text_runs text_runs, ADD minhash_sk
 UPDATE big SET minhash_sketch = minhash(words, 1, 2048), simhash_sketch = simhash(words, 1024), text_ball = near(numbers, 0.8), text_runs = shared_run(text) FROM vals;
 UPDATE big SET minhash_ball = near(minhash_sketch, 0.8), simhash_ball = near(simhash_sketch, 20);
 ALTER TABLE vals ADD carried bytea, ADD ranks bytea;
-UPDATE vals SET carried = neardup_part_document(numbers, NULL, '{"method": "jaccard", "threshold": 0.1, "made": true}');
+UPDATE vals SET carried = neardup_part_document(numbers, NULL, NULL, NULL, '{"method": "jaccard", "threshold": 0.1, "made": true}');
 UPDATE vals SET ranks = r.ranks FROM (SELECT neardup_part_ranks(carried, '{"method": "jaccard", "threshold": 0.1, "made": true}', NULL) AS ranks FROM vals) r;
 CREATE TABLE sets AS SELECT id, name, method, set, 8 AS size, '\x0011223344556677'::bytea AS bytes
     FROM same, (VALUES ('jaccard', '{"method": "jaccard", "threshold": 0.8}'::jsonb), ('minhash', '{"method": "minhash", "threshold": 0.8, "options": {"bands": 4, "rows": 2}}'), ('imatch', '{"method": "imatch"}')) m(name, method),
-        LATERAL (SELECT neardup_part_document('The quick brown fox jumps over the lazy dog', NULL, method)) t(set);
+        LATERAL (SELECT neardup_part_document('The quick brown fox jumps over the lazy dog', NULL, NULL, NULL, method)) t(set);
 CREATE TABLE routes AS SELECT s.id, s.name, r.* FROM sets s, LATERAL neardup_part_rows(s.set, '', s.method, 1) r;
 CREATE TABLE packed AS SELECT name, unnest(neardup_part_pack(s.id, s.set, '', s.method, 1, NULL)) AS rows FROM sets s GROUP BY name;
 CREATE TABLE sketches AS SELECT i AS id, minhash('The quick brown fox jumps over the lazy dog') AS minhash_sketch, simhash('The quick brown fox jumps over the lazy dog') AS simhash_sketch,

@@ -146,7 +146,7 @@ seen=$(q -c "CALL near_duplicates_into('docs', 0.8, 'found', max_pairs => 100000
 # documents on one server, where ROW is what a row of a part has.
 model() {
     q -c 'SET search_path = public, neardup_internal' \
-        -c "CREATE TEMPORARY TABLE sets AS SELECT id, neardup_part_document(body, NULL, '$1') AS set FROM base WHERE body IS NOT NULL" \
+        -c "CREATE TEMPORARY TABLE sets AS SELECT id, neardup_part_document(body, NULL, NULL, NULL, '$1') AS set FROM base WHERE body IS NOT NULL" \
         -c 'CREATE TEMPORARY TABLE once AS SELECT DISTINCT ON (set) id AS n, set FROM sets ORDER BY set, id' \
         -c "CREATE TEMPORARY TABLE ranks AS SELECT neardup_part_ranks(set, '$1', NULL) AS ranks FROM once" \
         -c "CREATE TEMPORARY TABLE routes AS SELECT g.part, s.n, g.size, g.bitmap, g.prefix FROM once s, ranks r, neardup_part_rows(s.set, r.ranks, '$1', 3) g WHERE s.set <> ''" \
