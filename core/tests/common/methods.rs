@@ -87,7 +87,8 @@ fn combined(words: FeatureSpec) -> Combined {
     Combined { methods, rule: Rule::Any(vec![chain, Rule::Technique(2)]) }
 }
 
-fn tlcs() -> Tlcs {
+/// The method of sentences, whose signatures a single fingerprint may make.
+pub fn tlcs() -> Tlcs {
     Tlcs {
         signatures: sentence::SignatureParameters { smallest: 1, ..sentence::SignatureParameters::default() },
         rules: StopRules::default(),

@@ -121,10 +121,21 @@ fn distinct(sets: &[Vec<i64>]) -> Vec<BTreeSet<i64>> {
 
 /// The specification for one row.
 fn naive_of(sets: &[BTreeSet<i64>], row: usize, measure: Measure, k: usize) -> Vec<NearestRow> {
+    naive_among(sets, row, measure, k, |other| other as usize != row)
+}
+
+/// The specification for one row, which is compared with some of the others.
+pub fn naive_among(
+    sets: &[BTreeSet<i64>],
+    row: usize,
+    measure: Measure,
+    k: usize,
+    is_compared: impl Fn(u32) -> bool,
+) -> Vec<NearestRow> {
     let own = &sets[row];
     let mut others: Vec<(f64, u32)> = (0u32..)
         .zip(sets)
-        .filter(|&(other, _)| other as usize != row)
+        .filter(|&(other, _)| is_compared(other))
         .map(|(other, set)| {
             let shared = own.intersection(set).count() as u32;
             let (x, y) = (own.len().max(set.len()), own.len().min(set.len()));

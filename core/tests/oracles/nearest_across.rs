@@ -19,6 +19,7 @@ use proptest::prelude::*;
 use crate::common::cases;
 use crate::common::run::{ENOUGH, Interrupted};
 use crate::common::sets::set;
+use crate::nearest::naive_among;
 
 const MEASURES: [Measure; 3] = [Measure::Jaccard, Measure::Overlap, Measure::Cosine];
 const SETS: FeatureSpec = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
@@ -83,23 +84,9 @@ fn found(
 
 fn expected(rows: &[(Vec<i64>, u32)], measure: Measure, k: usize) -> Vec<NearestRow> {
     let sets: Vec<BTreeSet<i64>> = rows.iter().map(|(set, _)| set.iter().copied().collect()).collect();
-    let mut all = Vec::new();
-    for (row, own) in (0u32..).zip(&sets) {
-        let is_other = |other: u32| rows[other as usize].1 != rows[row as usize].1;
-        let others = (0u32..).zip(&sets).filter(|&(other, _)| is_other(other));
-        let mut others: Vec<(f64, u32)> = others
-            .map(|(other, set)| {
-                let shared = own.intersection(set).count() as u32;
-                let (x, y) = (own.len().max(set.len()), own.len().min(set.len()));
-                (measure.similarity(shared, x as u32, y as u32), other)
-            })
-            .filter(|&(similarity, _)| similarity > 0.0)
-            .collect();
-        others.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let ranked = (1..).zip(others.into_iter().take(k));
-        all.extend(ranked.map(|(rank, (similarity, nearest))| NearestRow { row, nearest, similarity, rank }));
-    }
-    all
+    let of_row =
+        |row: usize| naive_among(&sets, row, measure, k, |other| rows[other as usize].1 != rows[row].1);
+    (0..rows.len()).flat_map(of_row).collect()
 }
 
 /// Sets of which many are equal, and sources of which one has most rows.

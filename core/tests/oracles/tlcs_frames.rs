@@ -9,6 +9,7 @@ use neardup_core::methods::tlcs::Tlcs;
 use neardup_core::sketches::sentence;
 use neardup_core::verify::tlcs::{Parameters, Thresholds};
 
+use crate::common::methods::tlcs;
 use crate::common::pages;
 use crate::common::run::{ENOUGH, Interrupted, find};
 use crate::tlcs::text;
@@ -18,16 +19,7 @@ use crate::tlcs::text;
 #[test]
 fn pages_of_one_site_are_hardly_aligned() {
     let texts = pages::pages(200, 300, 33);
-    let case = Tlcs {
-        signatures: sentence::SignatureParameters { smallest: 1, ..sentence::SignatureParameters::default() },
-        rules: StopRules::default(),
-        parameters: Parameters::default(),
-        thresholds: Thresholds { resemblance: 0.28, containment: Some(0.7) },
-        weight: None,
-        words: None,
-        whole_sets: false,
-    };
-    let (found, account) = find(&case, Corpus::of_texts(&texts), &PlainThreads(2), ENOUGH);
+    let (found, account) = find(&tlcs(), Corpus::of_texts(&texts), &PlainThreads(2), ENOUGH);
     let planted: BTreeSet<(u32, u32)> = (4..200).step_by(5).map(|page| (page - 1, page)).collect();
     assert_eq!(found.iter().map(|&(a, b, _)| (a, b)).collect::<BTreeSet<_>>(), planted);
     let counts = account.counts;
