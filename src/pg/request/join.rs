@@ -124,8 +124,7 @@ impl Request {
             Ok(RowColumns { site, ..limits.columns(table, number)? })
         })?;
         alike_groups(&left, right.as_ref())?;
-        let method_name = name;
-        let (name, id_type) = (form.name, tables.id_type());
+        let (method_name, name, id_type) = (name, form.name, tables.id_type());
         Ok(Self { name, left, right, id_type, method_name, method, max_pairs, example, of_words })
     }
 
