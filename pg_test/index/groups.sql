@@ -52,7 +52,9 @@ DECLARE
     conditions text := '';
 BEGIN
     FOREACH name IN ARRAY columns LOOP
-        EXECUTE format('SELECT %1$I, pg_typeof(%1$I) FROM docs ORDER BY %1$I IS NULL AND random() < 0.9, random() LIMIT 1', name) INTO one, type;
+        -- Of the catalog, since the table may be empty.
+        SELECT atttypid::regtype FROM pg_attribute WHERE attrelid = 'docs'::regclass AND attname = name INTO STRICT type;
+        EXECUTE format('SELECT %1$I FROM docs ORDER BY %1$I IS NULL AND random() < 0.9, random() LIMIT 1', name) INTO one;
         EXECUTE format('SELECT %I FROM docs ORDER BY random() LIMIT 1', name) INTO other;
         conditions := conditions || CASE
             WHEN random() < 0.15 THEN format('%I = ANY (%L::%s[]) AND ', name, ARRAY[one, other], type)

@@ -47,7 +47,7 @@ seconds=${NEARDUP_INDEX_SECONDS:-25}
 {
     end=$((SECONDS + seconds))
     while ((SECONDS < end)); do
-        q -c 'SELECT add_docs(150)' -c 'SELECT change_docs(100)' -c 'SELECT drop_docs(200)' -c 'VACUUM docs' \
+        q -c 'SELECT add_docs(150)' -c 'SELECT change_docs(100)' -c 'SELECT drop_docs(150)' -c 'VACUUM docs' \
             -c "SELECT signature_index_merge('by_text')" -c "SELECT signature_index_merge('by_runs')" -c "SELECT signature_index_merge('by_grams')" -c "SELECT signature_index_merge('by_numbers')" \
             -c "SELECT signature_index_merge('by_minhash')" -c "SELECT signature_index_merge('by_simhash')" \
             -c "SELECT signature_index_merge('by_words')" -c 'TRUNCATE young' -c 'INSERT INTO young SELECT body FROM docs LIMIT 400' \
