@@ -13,7 +13,7 @@ use crate::pg::query::cursor::OpenCursor;
 use crate::pg::query::ids::RowIds;
 use crate::pg::server::activity::Reporter;
 use crate::pg::server::allocator;
-use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::error::{Message, Result, SqlError};
 use crate::pg::server::executor::{BackendExecutor, begin_count, interrupt_pending};
 use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
@@ -50,11 +50,15 @@ struct CursorTables<'a> {
 }
 
 impl CursorTables<'_> {
-    /// Stores an error of the server.
+    /// Stores an error of the server. A lack of memory is an error of the core wherever it was
+    /// found: the core then goes on with temporary files.
     fn keep<T>(&mut self, result: Result<T>) -> CoreResult<T> {
-        result.map_err(|error| {
-            self.failed = Some(error);
-            Error::Source
+        result.map_err(|error| match error {
+            SqlError::Own { message: Message::Core(error @ Error::BeyondAllowance { .. }), .. } => error,
+            error => {
+                self.failed = Some(error);
+                Error::Source
+            }
         })
     }
 
