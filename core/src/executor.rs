@@ -254,12 +254,18 @@ where
     if step % every == N::default() { executor.check_interrupts() } else { Ok(()) }
 }
 
-/// Sorts on one thread, while the leader watches it ([`sort_unstable_by`]).
+/// Sorts on one thread, while the leader watches it ([`sort_unstable_by`]). The leader itself sorts
+/// few items: starting a thread takes longer than that.
 pub fn sort<T: Send>(
     executor: &dyn Executor,
     mut items: &mut [T],
     compare: impl Fn(&T, &T) -> std::cmp::Ordering + Sync,
 ) -> Result<()> {
+    const FEW: usize = 1 << 8;
+    if items.len() <= FEW {
+        items.sort_unstable_by(compare);
+        return executor.check_interrupts();
+    }
     one(executor, &mut items, |items, stop| sort_unstable_by(items, stop, &compare))
 }
 

@@ -61,9 +61,7 @@ impl HotKeys {
                     counts.hot_documents += records.rows(record).len() as u64;
                 }
             }
-            executor::each(executor, &mut sides, |side, stop| {
-                executor::sort_unstable_by(side, stop, &Ord::cmp)
-            })?;
+            sides.iter_mut().try_for_each(|side| executor::sort(executor, side, Ord::cmp))?;
             counts.hot_buckets += 1;
             let [lefts, rights] = &sides;
             for (place, &(_, left)) in lefts.iter().enumerate() {

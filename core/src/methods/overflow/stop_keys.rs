@@ -75,9 +75,8 @@ fn try_some(
         memory::push(&mut hashed, (records.hash(record)?, record), DOING)?;
     }
     let (of_left, of_right) = hashed.split_at_mut(lefts.unwrap_or(of_key.len()));
-    for mut side in [&mut *of_left, &mut *of_right] {
-        executor::one(executor, &mut side, |side, stop| executor::sort_unstable_by(side, stop, &Ord::cmp))?;
-    }
+    executor::sort(executor, of_left, Ord::cmp)?;
+    executor::sort(executor, of_right, Ord::cmp)?;
     let pairs = trial_pairs(of_left, lefts.map(|_| &*of_right))?;
     let mut loaded = Ragged::default();
     for &record in pairs.iter().flatten() {
