@@ -3,8 +3,8 @@
 # as the system tells it (VmHWM of /proc, with the shared memory that it touched), beside neardup.memory, for each method, and the
 # processor time of its threads (utime and stime).
 #
-# methods: words, shingle, minhash, simhash, shingling, imatch, exact_text, spotsigs, tlcs, partial, edit, clusters, eliminate; all
-# of them where none is named. A call that has no place in the memory is "refused".
+# methods: words, shingle, minhash, simhash, shingling, imatch, exact_text, spotsigs, tlcs, runs, edit, partial, nearest, clusters,
+# eliminate, repeated, suggest, report; all of them where none is named. A call that has no place in the memory is "refused".
 # The table goes to the output and to target/bench_memory.md. The documents are made by make_docs.py beside the folder NEARDUP_DATA, once.
 # shellcheck disable=SC2154 # variables of what is sourced
 set -euo pipefail
@@ -14,7 +14,7 @@ source "$project/scripts/bench_server.sh"
 source "$project/scripts/server.sh"
 cd "$project"
 
-documents=1000000 words=90 memory=64MB,256MB,1GB,4GB methods=words,shingle,minhash,simhash,shingling,imatch,exact_text,spotsigs,tlcs,partial,edit,clusters,eliminate
+documents=1000000 words=90 memory=64MB,256MB,1GB,4GB methods=words,shingle,minhash,simhash,shingling,imatch,exact_text,spotsigs,tlcs,runs,edit,partial,nearest,clusters,eliminate,repeated,suggest,report
 for option in "$@"; do
     case $option in
         documents=[1-9]*) documents=${option#*=} ;;
@@ -48,9 +48,13 @@ call() {
         words) echo "near_duplicates('$large', 0.8)" ;;
         shingle) echo "near_duplicates('$large', 0.8, shingle => 5)" ;;
         simhash) echo "near_duplicates('$large', method => 'simhash', options => '{\"distance\": 0}')" ;;
-        minhash | shingling | imatch | exact_text | spotsigs | tlcs) echo "near_duplicates('$large', method => '$1')" ;;
+        minhash | shingling | imatch | exact_text | spotsigs | tlcs | runs) echo "near_duplicates('$large', method => '$1')" ;;
         partial) echo "partial_duplicates('$large', 0.9)" ;;
         edit) echo "near_duplicates('$large', 0.9, method => 'edit')" ;;
+        nearest) echo "nearest('$large', 5)" ;;
+        repeated) echo "repeated_runs('$large', 30)" ;;
+        suggest) echo "suggest('$large')" ;;
+        report) echo "(SELECT duplicates_report('$large', 0.8) OFFSET 0) r WHERE r::text <> ''" ;;
         clusters) echo "near_duplicate_clusters('$large', 0.8)" ;;
         eliminate) echo "eliminate('$large', 0.8)" ;;
         *) echo "no method $1" >&2; exit 1 ;;
