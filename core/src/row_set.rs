@@ -60,6 +60,34 @@ impl RowSet {
         let (word, n) = words.find(|&(word, _)| word != u64::MAX)?;
         Some(n * BITS + word.trailing_ones() as usize)
     }
+
+    /// Numbers the rows of the set in their order.
+    pub fn numbered(self) -> Result<NumberedRows> {
+        let mut count = 0;
+        let before = self.words.iter().map(|word| {
+            count += word.count_ones();
+            count - word.count_ones()
+        });
+        let before = memory::collect(before, "numbering rows")?;
+        Ok(NumberedRows { set: self, before })
+    }
+}
+
+/// A set of rows and the place of each of them among all rows of the set.
+#[derive(Debug)]
+pub struct NumberedRows {
+    set: RowSet,
+    /// The number of rows of the set before those of each word.
+    before: Vec<u32>,
+}
+
+impl NumberedRows {
+    /// Returns how many rows of the set come before a row. O(1).
+    #[inline]
+    pub fn number(&self, row: u32) -> u32 {
+        let (word, bit) = (row as usize / BITS, row as usize % BITS);
+        self.before[word] + (self.set.words[word] & !(u64::MAX << bit)).count_ones()
+    }
 }
 
 #[cfg(test)]
@@ -84,6 +112,10 @@ mod tests {
             }
             prop_assert_eq!(set.is_full(), chosen.len() == rows);
             prop_assert_eq!(memory::bytes(&set.words), RowSet::bytes_of(rows));
+            let numbered = set.numbered().unwrap();
+            for row in 0..rows {
+                prop_assert_eq!(numbered.number(row as u32) as usize, chosen.range(..row).count());
+            }
         }
     }
 }

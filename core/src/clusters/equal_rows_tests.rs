@@ -120,6 +120,40 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(crate::cases::cases(1000))]
+
+    #[test]
+    fn vertices_without_pairs_may_be_left_out(records in records(), gaps in prop::collection::vec(0u32..100, 64)) {
+        // Vertices move apart, and those between them are in no pair.
+        let mut moved = records.clone();
+        let places: Vec<u32> = gaps.iter().scan(0, |at, gap| { *at += gap + 1; Some(*at) }).collect();
+        for (rows, _) in &mut moved.groups {
+            rows.iter_mut().for_each(|row| *row = places[*row as usize]);
+        }
+        moved.vertices = places.last().map_or(0, |&last| last as usize + 40);
+        let (mut compact, all) = moved.graph().compact(W).unwrap();
+        prop_assert!(all.is_sorted_by(|a, b| a < b) && all.iter().all(|vertex| places.contains(vertex)));
+        prop_assert_eq!(compact.vertices, all.len());
+        let clusters = |graph: &mut Graph<'_>| Clusters::new(graph, Clustering::Star, None, W).unwrap();
+        let (found, expected) = (clusters(&mut compact), clusters(&mut moved.graph()));
+        prop_assert_eq!(found.len(), expected.len());
+        for (found, expected) in found.iter().zip(expected.iter()) {
+            let members: Vec<u32> = found.members.iter().map(|&member| all[member as usize]).collect();
+            prop_assert_eq!((&members[..], all[found.representative as usize]), (expected.members, expected.representative));
+            prop_assert_eq!(format!("{:?}", found.similarity), format!("{:?}", expected.similarity));
+        }
+        let rank: Vec<u32> = (0..moved.vertices as u32).rev().collect();
+        let own: Vec<u32> = all.iter().map(|&vertex| rank[vertex as usize]).collect();
+        let (found, expected) = (leaders(&mut compact, &own, W).unwrap(), leaders(&mut moved.graph(), &rank, W).unwrap());
+        for (place, &vertex) in all.iter().enumerate() {
+            prop_assert_eq!(all[found.of[place] as usize], expected.of[vertex as usize]);
+            prop_assert_eq!(found.similarity[place], expected.similarity[vertex as usize]);
+        }
+        prop_assert!((0..).zip(&expected.of).all(|(vertex, &of)| vertex == of || all.contains(&vertex)));
+    }
+}
+
 /// Tests two groups of very many rows that are similar to each other, and single rows that are
 /// similar to both.
 #[test]

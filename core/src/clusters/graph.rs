@@ -10,6 +10,7 @@ use super::edges::{Edge, Edges};
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::memory;
+use crate::row_set::RowSet;
 use crate::storage::rows::Ragged;
 
 /// The number of edges or rows that are walked between two checks for interrupts.
@@ -30,6 +31,32 @@ impl<'f> Graph<'f> {
     /// Creates a graph in which each edge is one pair, listed once.
     pub fn new(edges: Edges<'f>, vertices: usize) -> Self {
         Self { vertices, edges, equal: EqualRows::default() }
+    }
+
+    /// Leaves out the vertices that are in no pair and equal no other, which are most vertices of
+    /// many graphs. Returns the graph, and the old number of each vertex, ascending. O(vertices +
+    /// edges).
+    pub fn compact(self, executor: &dyn Executor) -> Result<(Self, Vec<u32>)> {
+        let Self { vertices, mut edges, equal } = self;
+        let mut kept = RowSet::new(vertices)?;
+        equal.rows.values.iter().for_each(|&vertex| kept.insert(vertex as usize));
+        edges.for_each(executor, |edge| {
+            [edge.left, edge.right].iter().for_each(|&vertex| kept.insert(vertex as usize));
+            Ok(())
+        })?;
+        // Vertices are numbered with 32 bits.
+        let is_kept = |vertex: &u32| kept.contains(*vertex as usize);
+        let all: Vec<u32> = memory::collect((0..vertices as u32).filter(is_kept), DOING)?;
+        let kept = kept.numbered()?;
+        let number = |vertex: u32| kept.number(vertex);
+        let EqualRows { mut rows, similarity, .. } = equal;
+        rows.values.iter_mut().for_each(|vertex| *vertex = number(*vertex));
+        let mut equal = EqualRows { rows, similarity, ..EqualRows::new(all.len())? };
+        for (group, rows) in equal.rows.iter().enumerate() {
+            rows.iter().for_each(|&vertex| equal.group[vertex as usize] = group as u32);
+        }
+        let edges = edges.renumbered(number, executor)?;
+        Ok((Self { vertices: all.len(), edges, equal }, all))
     }
 
     /// Calls `each` with a similarity and a number of pairs that have it, until all pairs are

@@ -177,10 +177,10 @@ impl Pairs {
     /// Lets another join take the place of this one, which has not begun. `narrow` receives the
     /// sets and the rows of each, and the new join may leave out pairs. Does nothing if the pairs
     /// are not found by the sets of one table.
-    pub fn narrow(
+    pub fn narrow<E>(
         &mut self,
-        narrow: impl FnOnce(JoinedSets, &Members) -> Result<Box<dyn RecordJoin>>,
-    ) -> Result<()> {
+        narrow: impl FnOnce(JoinedSets, &Members) -> std::result::Result<Box<dyn RecordJoin>, E>,
+    ) -> std::result::Result<(), E> {
         if let Some(sets) = self.join.take_sets() {
             self.join = narrow(sets, &self.records.left)?;
         }

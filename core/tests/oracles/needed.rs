@@ -48,7 +48,7 @@ fn graph(texts: &[String], threshold: f64, budget: usize, need: Need<'_>) -> (Gr
                 None => needed,
             }) as _)
         };
-        pairs.narrow(narrow).unwrap();
+        pairs.narrow::<neardup_core::Error>(narrow).unwrap();
     }
     let mut edges = Edges::new(&MemoryFiles, 1 << 20);
     let mut seen = HashSet::new();

@@ -264,7 +264,8 @@ impl RowIds {
 }
 
 /// The place of each row in an order, or nothing if that is the order of the rows.
-pub(crate) struct RowPlaces(Vec<u32>);
+#[derive(Default)]
+pub(crate) struct RowPlaces(pub(crate) Vec<u32>);
 
 impl RowPlaces {
     /// Returns the place of a row.
@@ -286,6 +287,15 @@ impl OrderedIds {
     pub(crate) fn new(ids: RowIds, executor: &dyn Executor) -> Result<Self> {
         let order = if ids.ascend() { Vec::new() } else { ids.in_order(executor)? };
         Ok(Self { order, ids })
+    }
+
+    /// Keeps only some places of the order, which ascend.
+    pub(crate) fn only(mut self, places: &[u32]) -> Result<Self> {
+        if places.is_empty() {
+            self.ids = RowIds::new(self.ids.type_oid());
+        }
+        let order = memory::collect(places.iter().map(|&place| self.row(place)), DOING)?;
+        Ok(Self { order, ..self })
     }
 
     /// Returns the number of rows.

@@ -191,7 +191,7 @@ fn kept(texts: &[String], purpose: Purpose, budget: usize, executor: &dyn Execut
         let needed = Needed::new(sets, members, |row| row, purpose, Box::new(MemoryFiles))?;
         Ok(Box::new(needed.with(Limits { few: 4, pairs: 2 })) as _)
     };
-    pairs.narrow(narrow).unwrap();
+    pairs.narrow::<Error>(narrow).unwrap();
     let mut edges = Edges::new(&MemoryFiles, 1 << 20);
     loop {
         while let Some(pair) = pairs.take_group() {

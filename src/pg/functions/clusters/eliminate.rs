@@ -6,7 +6,7 @@ use pgrx::pg_sys::Datum;
 
 use super::near_duplicate_clusters::Joining;
 use crate::pg::functions::pairs::near_duplicates;
-use crate::pg::query::ids::OrderedIds;
+use crate::pg::query::ids::{OrderedIds, RowPlaces};
 use crate::pg::query::relation::Relation;
 use crate::pg::read::documents::read_ranks;
 use crate::pg::request::example::{did_you_mean, literal, named};
@@ -14,6 +14,7 @@ use crate::pg::request::form::{Argument, ELIMINATE, Named};
 use crate::pg::request::{Request, such_as};
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::set_returning::{self, RowSource, Rows, float};
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::clusters::leaders::{Leaders, leaders, rank_by};
@@ -38,23 +39,33 @@ fn answer(call: FunctionCall) -> Result<Datum> {
             return Ok(eliminated(vertices, leaders));
         }
         let files = ServerFiles::in_current_context();
-        let joining = Joining::new(&request)?;
-        let vertices = joining.vertices.len();
-        // Vertices are already in the order of their ids, which decides if there is no `order`.
-        let mut best = memory::filled(0i64, vertices, "ranking documents")?;
-        if let Some(order) = order {
-            let sql = format!(
-                "SELECT {}, pg_catalog.dense_rank() OVER (ORDER BY {order} NULLS LAST) FROM {} AS d",
-                request.left.id, request.left.table
-            );
-            let OrderedIds { ids, order } = &joining.vertices;
-            read_ranks(&sql, &request.left, ids, order, &mut best)?;
-        }
-        let rank = rank_by(vertices, |vertex| (best[vertex as usize], vertex), &joining.executor())?;
-        let mut joined = joining.needed(&files, Purpose::Leaders, |vertex| rank[vertex as usize])?;
+        let rank = |vertices: &OrderedIds| ranks(vertices, order.as_deref(), &request).map(RowPlaces);
+        let (joined, known) = Joining::new(&request)?.needed(&files, Purpose::Leaders, rank)?;
+        let (mut joined, places) = joined.compact()?;
+        let rank = match known {
+            Some(ranks) => memory::collect(places.iter().map(|&place| ranks.place_of(place)), RANKING)?,
+            None => ranks(&joined.vertices, order.as_deref(), &request)?,
+        };
+        drop(places);
         let leaders = leaders(&mut joined.graph, &rank, &joined.executor)?;
         Ok(eliminated(joined.vertices, leaders))
     })
+}
+
+const RANKING: &str = "ranking documents";
+
+/// Returns the rank of each vertex: of the rows to keep first. Vertices are already in the order of
+/// their ids, which decides if there is no `order`.
+fn ranks(vertices: &OrderedIds, order: Option<&str>, request: &Request) -> Result<Vec<u32>> {
+    let mut best = memory::filled(0i64, vertices.len(), RANKING)?;
+    if let Some(order) = order {
+        let sql = format!(
+            "SELECT {}, pg_catalog.dense_rank() OVER (ORDER BY {order} NULLS LAST) FROM {} AS d",
+            request.left.id, request.left.table
+        );
+        read_ranks(&sql, &request.left, &vertices.ids, &vertices.order, &mut best)?;
+    }
+    Ok(rank_by(vertices.len(), |vertex| (best[vertex as usize], vertex), &BackendExecutor::new())?)
 }
 
 /// Returns the SQL expression that orders the rows so that the rows to keep come first, or `None`

@@ -16,7 +16,6 @@ use crate::pg::request::form::{Argument, NEAR_DUPLICATE_CLUSTERS, Named};
 use crate::pg::request::{ClusteringArguments, Request};
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::Result;
-use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::notices::warning_with;
 use crate::pg::server::set_returning::{self, RowSource, Rows, float};
 use crate::pg::server::settings;
@@ -48,10 +47,12 @@ fn answer(call: FunctionCall) -> Result<Datum> {
         let joining = Joining::new(&request)?;
         // Perhaps-similar sets and weakest links depend on all pairs.
         let all = how.clustering == Clustering::PerhapsSimilar || how.largest.is_some();
-        let mut joined = match all {
+        let by_id = |_: &OrderedIds| Ok(RowPlaces::default());
+        let joined = match all {
             true => joining.all(&files)?,
-            false => joining.needed(&files, Purpose::Clusters(LARGEST_COUNTED), |vertex| vertex)?,
+            false => joining.needed(&files, Purpose::Clusters(LARGEST_COUNTED), by_id)?.0,
         };
+        let (mut joined, _) = joined.compact()?;
         let clusters = how.clusters(&mut joined)?;
         Ok(member_rows(joined.vertices, vec![(None, clusters)]))
     })
@@ -144,25 +145,23 @@ impl Joining {
         Ok(Self { run, vertices, vertex, equal })
     }
 
-    /// Returns the executor that provides the threads.
-    pub(crate) fn executor(&self) -> BackendExecutor {
-        self.run.finished.executor
-    }
-
     /// Finds the pairs on which the rows to keep or the clusters depend, if the method can find
-    /// them alone; otherwise all pairs. `rank` is the rank of each vertex.
+    /// them alone; otherwise all pairs. `rank` returns the rank of each vertex, which is returned
+    /// if it was needed.
     pub(crate) fn needed<'f>(
         mut self,
         files: &'f ServerFiles,
         purpose: Purpose,
-        rank: impl Fn(u32) -> u32,
-    ) -> Result<PairGraph<'f>> {
-        let vertex = &self.vertex;
-        self.run.narrow(|sets, members| {
-            let rank = |row: u32| rank(vertex.place_of(row));
+        rank: impl FnOnce(&OrderedIds) -> Result<RowPlaces>,
+    ) -> Result<(PairGraph<'f>, Option<RowPlaces>)> {
+        let Self { run, vertices, vertex, .. } = &mut self;
+        let mut ranks = None;
+        run.narrow(|sets, members| {
+            let ranks = ranks.insert(rank(vertices)?);
+            let rank = |row: u32| ranks.place_of(vertex.place_of(row));
             Ok(Box::new(Needed::new(sets, members, rank, purpose, Box::new(*files))?))
         })?;
-        self.all(files)
+        Ok((self.all(files)?, ranks))
     }
 
     /// Finds the pairs.

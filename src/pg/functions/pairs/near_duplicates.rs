@@ -86,7 +86,7 @@ impl RunningJoin {
     /// the caller limits the number of all pairs.
     pub(crate) fn narrow(
         &mut self,
-        narrow: impl FnOnce(JoinedSets, &Members) -> neardup_core::error::Result<Box<dyn RecordJoin>>,
+        narrow: impl FnOnce(JoinedSets, &Members) -> Result<Box<dyn RecordJoin>>,
     ) -> Result<()> {
         if self.max_pairs.is_none() {
             self.pairs.narrow(narrow)?;
