@@ -21,24 +21,25 @@ sketch_peers() {
     timeout 200 "$kept/venv/bin/python" benches/peers/sketches.py "$1"
 }
 
-# setsimilaritysearch NAME THRESHOLD: all pairs of ready sets, in Python, beside our join on one thread.
-setsimilaritysearch() {
-    local python=$kept/venv/bin/python seconds pairs ours expected
+# peer_of_sets PACKAGE SCRIPT NAME THRESHOLD: all pairs of ready sets by a package of PyPI, exactly, beside our join; one thread.
+peer_of_sets() {
+    local python=$kept/venv/bin/python package=$1 script=$2 seconds pairs ours expected
+    shift 2
     if [[ ! -f $corpora/$1.sets ]]; then
-        skipped SetSimilaritySearch "no $1.sets"
+        skipped "$package" "no $1.sets"
         return
     fi
-    if ! in_python SetSimilaritySearch; then
-        skipped SetSimilaritySearch 'not to be had from PyPI'
+    if ! in_python "$package"; then
+        skipped "$package" 'not to be had from PyPI'
         return
     fi
-    read -r seconds pairs < <(timeout 120 "$python" benches/peers/setsimilaritysearch.py "$corpora/$1.sets" "$2") || {
-        skipped SetSimilaritySearch 'it failed or took more than 120 s'
+    read -r seconds pairs < <(timeout 120 "$python" "benches/peers/$script" "$corpora/$1.sets" "$2") || {
+        skipped "$package" 'it failed or took more than 120 s'
         return
     }
     read -r ours expected < <(cargo bench -p neardup-benches --bench join -- "$corpora" "$1:$2" threads=1 |
         awk -F'|' -v name="$1" '$0 ~ "^[|] " name " " { print $8, $4 }')
-    peer_row SetSimilaritySearch "$1 $2, ready sets" "$seconds" "$pairs" "$pairs" "$expected" "$ours" 1
+    peer_row "$package" "$1 $2, ready sets" "$seconds" "$pairs" "$pairs" "$expected" "$ours" 1
 }
 
 # peer_row PEER TASK SECONDS PAIRS RIGHT TRUE OURS THREADS: RIGHT of its PAIRS are among the TRUE ones.
@@ -185,8 +186,9 @@ peer_table() {
 # peer_programs NAME: the peers that are programs of their own; of one the sets of that name.
 peer_programs() {
     : >"$dir/peers"
-    progress 'SetSimilaritySearch (1 min)'
-    setsimilaritysearch "$1" 0.8
+    progress 'SetSimilaritySearch, sparse_dot_topn (1 min)'
+    peer_of_sets SetSimilaritySearch setsimilaritysearch.py "$1" 0.8
+    peer_of_sets sparse_dot_topn sparse_product.py "$1" 0.8
     if bench_server_start; then
         progress 'gaoya (1 min)'
         gaoya "$large"
