@@ -78,8 +78,8 @@ impl<'a> Reading<'a> {
     /// units' signatures. The texts are in memory or, if they would take more than half of it, in a
     /// temporary file.
     pub fn read_units(&mut self, unit: DocumentUnit, features: &Features) -> Result<(TextStore, Maker)> {
-        let mut gathering = Gathering::new(unit, features, self.executor);
-        let (files, budget) = (self.files, self.memory / 2);
+        let mut gathering = Gathering::new(unit, features, self.files, self.executor);
+        let budget = self.memory / 2;
         self.read(|batch| {
             batch.share_out(&mut gathering.readers, UnitReader::add)?;
             let add_long = |words: &mut SetBuilder<'_>| {
@@ -87,9 +87,9 @@ impl<'a> Reading<'a> {
                     words.add_long(row, document, batch.executor)
                 })
             };
-            gathering.settle(add_long, files, budget, batch.executor)
+            gathering.settle(add_long, budget, batch.executor)
         })?;
-        let (library, maker, empty) = gathering.finish(features, self.texts(), files, self.executor)?;
+        let (library, maker, empty) = gathering.finish(features, self.texts(), self.executor)?;
         self.account.skipped_empty = empty;
         self.held(library.bytes());
         Ok((library, maker))

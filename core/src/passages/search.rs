@@ -300,12 +300,12 @@ pub fn between_documents(
     stop: &Stop,
 ) -> Result<Vec<Passage>> {
     let executor = CallingThread { stop };
-    let mut gathering = Gathering::new(DocumentUnit::Sentence, &parameters.features, &executor);
+    let mut gathering = Gathering::new(DocumentUnit::Sentence, &parameters.features, &NoFiles, &executor);
     for (row, document) in (0..).zip(&documents) {
         gathering.readers[0].add(row, document, stop)?;
-        gathering.settle(|_| Ok(()), &NoFiles, usize::MAX, &executor)?;
+        gathering.settle(|_| Ok(()), usize::MAX, &executor)?;
     }
-    let (library, maker, _) = gathering.finish(&parameters.features, 1, &NoFiles, &executor)?;
+    let (library, maker, _) = gathering.finish(&parameters.features, 1, &executor)?;
     let units = Units::in_order(&library, &[0], Some(&[1]))?;
     let resources = Resources { files: &NoFiles, budget: usize::MAX / 4, executor: &executor };
     let mut search = Search::new(library, units, &maker, parameters, resources, &mut |_| {})?;

@@ -26,14 +26,13 @@ fn found(
 ) -> (Vec<Passage>, SearchAccount) {
     let executor = PlainThreads(threads);
     let files: &dyn TempFiles = &MemoryFiles;
-    let mut gathering = Gathering::new(DocumentUnit::Sentence, &parameters.features, &executor);
+    let mut gathering = Gathering::new(DocumentUnit::Sentence, &parameters.features, files, &executor);
     for (row, text) in texts.iter().enumerate() {
         let document = Document::Text(text.clone());
         gathering.readers[row % threads].add(row as u32, &document, &Stop::default()).unwrap();
-        gathering.settle(|_| Ok(()), files, budget, &executor).unwrap();
+        gathering.settle(|_| Ok(()), budget, &executor).unwrap();
     }
-    let (library, maker, _) =
-        gathering.finish(&parameters.features, texts.len() as u64, files, &executor).unwrap();
+    let (library, maker, _) = gathering.finish(&parameters.features, texts.len() as u64, &executor).unwrap();
     let rows: Vec<u32> = (0..texts.len() as u32).collect();
     let (left, right) = rows.split_at(split.unwrap_or(rows.len()));
     let units = Units::in_order(&library, left, split.map(|_| right)).unwrap();

@@ -3,7 +3,7 @@
 //! that, the sets are made, numbered, and ordered for a join.
 
 use super::batch::{UnitSlice, make_batch};
-use super::signatures::{Features, Maker};
+use super::signatures::{Features, Maker, WordCounts};
 use super::text_store::{TextStore, UnitTextCollector};
 use crate::error::{Error, Result};
 use crate::executor::{Executor, Stop};
@@ -14,6 +14,7 @@ use crate::features::sets::order::Ordered;
 use crate::features::tokens::Document;
 use crate::memory;
 use crate::storage::files::{Resources, TempFiles};
+use crate::storage::sort::{Groups, Sorter};
 use crate::text::sentences::for_each_sentence;
 use crate::text::spans::{Position, Span};
 
@@ -71,19 +72,26 @@ impl UnitReader {
 }
 
 /// The documents of all readers, while documents are read.
-#[derive(Debug)]
-pub struct Gathering {
+pub struct Gathering<'f> {
     /// The readers, one for each worker.
     pub readers: Vec<UnitReader>,
     library: TextStore,
     /// Numbers the words that the readers count. It has the collectors of the readers only while it
     /// does so.
     words: SetBuilder<'static>,
+    /// The hashes of words, and how many documents have them, once there are too many words.
+    counts: Option<Sorter<'f, [u64; 2]>>,
+    files: &'f dyn TempFiles,
 }
 
-impl Gathering {
+impl<'f> Gathering<'f> {
     /// Creates a gathering without documents.
-    pub fn new(unit: DocumentUnit, features: &Features, executor: &dyn Executor) -> Self {
+    pub fn new(
+        unit: DocumentUnit,
+        features: &Features,
+        files: &'f dyn TempFiles,
+        executor: &dyn Executor,
+    ) -> Self {
         let reader = || UnitReader {
             unit,
             shelf: UnitTextCollector::default(),
@@ -96,16 +104,17 @@ impl Gathering {
             readers: (0..executor.count()).map(|_| reader()).collect(),
             library: TextStore::default(),
             words: SetBuilder::new(WORDS, 0),
+            counts: None,
+            files,
         }
     }
 
     /// Counts the words of the documents that the readers have read, and of long documents, which
-    /// `add_long` adds. Writes texts to a file if the texts and the counted words take more than
-    /// `budget` bytes. Returns the greatest number of bytes that were held at one time.
+    /// `add_long` adds. Writes texts or counts to files if the texts and the counted words take more
+    /// than `budget` bytes. Returns the greatest number of bytes that were held at one time.
     pub fn settle(
         &mut self,
         add_long: impl FnOnce(&mut SetBuilder<'_>) -> Result<()>,
-        files: &dyn TempFiles,
         budget: usize,
         executor: &dyn Executor,
     ) -> Result<usize> {
@@ -116,6 +125,9 @@ impl Gathering {
             add_long(&mut self.words)?;
             // Only the dictionary's counts are needed.
             self.words.forget_sets();
+            if self.words.dictionary_bytes() > budget / 2 {
+                self.write_counts(budget / 8, executor)?;
+            }
             for (reader, collector) in self.readers.iter_mut().zip(self.words.collectors.drain(..)) {
                 reader.words = Some(collector);
             }
@@ -123,9 +135,19 @@ impl Gathering {
         let shelves: usize = self.readers.iter().map(|reader| reader.shelf.bytes()).sum();
         let kept = shelves + self.library.bytes() + self.words.dictionary_bytes();
         if kept > budget && shelves > (budget / 8).min(1 << 22) {
-            self.library.spill(self.readers.iter_mut().map(|reader| &mut reader.shelf), files)?;
+            self.library.spill(self.readers.iter_mut().map(|reader| &mut reader.shelf), self.files)?;
         }
         Ok(kept + pending)
+    }
+
+    /// Moves what the dictionary and the collectors have counted to a file. The next documents are
+    /// counted in a new dictionary.
+    fn write_counts(&mut self, budget: usize, executor: &dyn Executor) -> Result<()> {
+        let counts = self.counts.get_or_insert_with(|| Sorter::new(self.files, budget));
+        let mut held = WordCounts::Held(self.words.dictionary());
+        held.for_each(executor, &mut |hash, documents| counts.push([hash, documents], executor))?;
+        self.words = SetBuilder::new(WORDS, self.words.collectors.len());
+        Ok(())
     }
 
     /// Returns all texts, the maker of their signatures, and the number of documents without any
@@ -134,13 +156,20 @@ impl Gathering {
         mut self,
         features: &Features,
         documents: u64,
-        files: &dyn TempFiles,
         executor: &dyn Executor,
     ) -> Result<(TextStore, Maker, u64)> {
-        self.library.finish(self.readers.iter_mut().map(|reader| &mut reader.shelf), files)?;
+        self.library.finish(self.readers.iter_mut().map(|reader| &mut reader.shelf), self.files)?;
         self.words.collectors = self.readers.iter_mut().filter_map(|reader| reader.words.take()).collect();
         let are_whole = self.readers.iter().all(|reader| reader.unit == DocumentUnit::Document);
-        let maker = features.ready(self.words.dictionary(), documents, are_whole, executor)?;
+        if self.counts.is_some() {
+            self.write_counts(0, executor)?;
+        }
+        let mut counts = match self.counts.take() {
+            Some(counts) => WordCounts::Sorted(Groups::new(counts.sorted(executor)?, executor)?),
+            None => WordCounts::Held(self.words.dictionary()),
+        };
+        let maker = features.ready(&mut counts, documents, are_whole, executor)?;
+        drop(counts);
         Ok((self.library, maker, self.readers.iter().map(|reader| reader.empty).sum()))
     }
 }

@@ -11,6 +11,7 @@ use crate::features::spotsigs::{self, Antecedents, SpotSpec, Spots};
 use crate::hash::hash_bytes;
 use crate::memory;
 use crate::storage::rows::starts;
+use crate::storage::sort::Groups;
 use crate::text::words::{WordScratch, for_each_word};
 
 const DOING: &str = "making signatures";
@@ -69,7 +70,7 @@ impl Features {
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn ready(
         &self,
-        words: &Dictionary,
+        words: &mut WordCounts<'_>,
         documents: u64,
         are_whole: bool,
         executor: &dyn Executor,
@@ -81,13 +82,13 @@ impl Features {
                 // Either the words that count or the words that do not count are stored, whichever
                 // list is shorter.
                 let (mut all, mut kept) = (0u64, 0u64);
-                for_each_count(words, |_, df| {
+                words.for_each(executor, &mut |_, df| {
                     all += 1;
                     kept += u64::from(range.keeps(df, documents));
                     Ok(())
                 })?;
                 let (kept, mut hashes) = (kept < all / 2, Vec::new());
-                for_each_count(words, |hash, df| match range.keeps(df, documents) == kept {
+                words.for_each(executor, &mut |hash, df| match range.keeps(df, documents) == kept {
                     true => memory::push(&mut hashes, hash, DOING),
                     false => Ok(()),
                 })?;
@@ -96,7 +97,7 @@ impl Features {
             }
             Self::Spotsigs(spec) => {
                 let counted = match spec.antecedents {
-                    Antecedents::Counted(count) => Some(most_frequent(words, count as usize, executor)?),
+                    Antecedents::Counted(count) => Some(words.most_frequent(count as usize, executor)?),
                     _ => None,
                 };
                 Maker::Spotsigs { spots: Spots::new(spec, counted)?, are_whole }
@@ -169,25 +170,62 @@ pub fn counted_documents(documents: u64) -> u64 {
     if documents <= 2 { 1 } else { documents }
 }
 
-/// Calls `each` with the hash of every word and the number of documents that have it.
-fn for_each_count(words: &Dictionary, mut each: impl FnMut(u64, u64) -> Result<()>) -> Result<()> {
-    for shard in words.shards() {
-        for place in 0..shard.len() {
-            each(hash_bytes(&shard.token(place)), shard.documents(place).map(u64::from).iter().sum())?;
-        }
-    }
-    Ok(())
+/// How many documents have each word.
+pub enum WordCounts<'a> {
+    /// The words and their counts are in a dictionary.
+    Held(&'a Dictionary),
+    /// The hash of each word, and the numbers of documents that several dictionaries counted.
+    Sorted(Groups<[u64; 2]>),
 }
 
-/// Returns the hashes of the `count` words that are in the most documents. Among equally frequent
-/// words, those with the least hashes are taken.
-fn most_frequent(words: &Dictionary, count: usize, executor: &dyn Executor) -> Result<Vec<u64>> {
-    let mut all = Vec::new();
-    for_each_count(words, |hash, df| memory::push(&mut all, (!df, hash), DOING))?;
-    executor::one(executor, &mut all, |all, stop| executor::sort_unstable_by(all, stop, &Ord::cmp))?;
-    all.truncate(count);
-    memory::collect(all.iter().map(|&(_, hash)| hash), DOING)
+impl WordCounts<'_> {
+    /// Calls `each` with the hash of every word and the number of documents that have it.
+    pub(super) fn for_each(
+        &mut self,
+        executor: &dyn Executor,
+        each: &mut dyn FnMut(u64, u64) -> Result<()>,
+    ) -> Result<()> {
+        match self {
+            Self::Held(words) => {
+                for shard in words.shards() {
+                    for place in 0..shard.len() {
+                        let documents = shard.documents(place).map(u64::from).iter().sum();
+                        each(hash_bytes(&shard.token(place)), documents)?;
+                    }
+                }
+                Ok(())
+            }
+            Self::Sorted(counts) => {
+                counts.rewind(executor)?;
+                let mut word = Vec::new();
+                while counts.next(&mut word, |[hash, _]| *hash, |_, _| false, executor)? {
+                    each(word[0][0], word.iter().map(|[_, documents]| documents).sum())?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Returns the hashes of the `count` words that are in the most documents. Among equally
+    /// frequent words, those with the least hashes are taken.
+    fn most_frequent(&mut self, count: usize, executor: &dyn Executor) -> Result<Vec<u64>> {
+        let mut best: Vec<(u64, u64)> = Vec::new();
+        let shorten = |best: &mut Vec<(u64, u64)>| {
+            executor::sort(executor, best, Ord::cmp)?;
+            best.truncate(count);
+            Ok(())
+        };
+        self.for_each(executor, &mut |hash, df| {
+            memory::push(&mut best, (!df, hash), DOING)?;
+            if best.len() >= 2 * count.max(MANY_WORDS) { shorten(&mut best) } else { Ok(()) }
+        })?;
+        shorten(&mut best)?;
+        memory::collect(best.iter().map(|&(_, hash)| hash), DOING)
+    }
 }
+
+/// So many words are sorted at a time, at least. Few in tests.
+const MANY_WORDS: usize = if cfg!(test) { 1 << 2 } else { 1 << 16 };
 
 /// Makes the signatures of units.
 #[derive(Debug)]

@@ -52,12 +52,12 @@ impl SharedPassages {
         // Words are counted elsewhere.
         const UNCOUNTED: Features = Features::Shingles(1);
         let executor = CallingThread { stop };
-        let mut gathering = Gathering::new(DocumentUnit::Sentence, &UNCOUNTED, &executor);
+        let mut gathering = Gathering::new(DocumentUnit::Sentence, &UNCOUNTED, &NoFiles, &executor);
         for (row, text) in (0..).zip(to_texts(pair)?) {
             gathering.readers[0].add(row, &Document::Text(memory::copied(text, DOING)?), stop)?;
-            gathering.settle(|_| Ok(()), &NoFiles, usize::MAX, &executor)?;
+            gathering.settle(|_| Ok(()), usize::MAX, &executor)?;
         }
-        let (library, _, _) = gathering.finish(&UNCOUNTED, 1, &NoFiles, &executor)?;
+        let (library, _, _) = gathering.finish(&UNCOUNTED, 1, &executor)?;
         let units = Units::in_order(&library, &[0], Some(&[1]))?;
         let resources = Resources { files: &NoFiles, budget: usize::MAX / 4, executor: &executor };
         let maker = self.maker(left_out)?;
