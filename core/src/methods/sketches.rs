@@ -14,7 +14,6 @@ use super::reading::Reading;
 use super::short_texts::LongParts;
 use crate::error::Result;
 use crate::executor::Stop;
-use crate::features::hash_sets::{HashSets, SetCollector};
 use crate::features::tokens::Document;
 use crate::hash::{hash_bytes, mix};
 use crate::joins::keys::Key;
@@ -120,29 +119,18 @@ impl Method for Sketches {
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
         let (recipe, comparison) = self.combination.compile(self.sites)?;
-        let (files, memory) = (reading.files, reading.memory);
         let mut signers: Vec<_> = (0..reading.executor.count()).map(|_| Signer::new(&recipe)).collect();
-        let mut sets = HashSets::default();
         reading.compares(LongParts::of_rule(&self.combination.rule, &self.combination.techniques));
         reading.read(|batch| {
             batch.share_out(&mut signers, |signer, row, document, stop| signer.add(row, document, stop))?;
-            let held: usize = signers.iter().map(Signer::bytes).sum();
-            let of_sets: usize = signers.iter().map(|signer| signer.sets.bytes()).sum();
-            // Sets are moved to files if memory is not enough for everything. Signatures stay in
-            // memory, and are copied later.
-            if 2 * held - of_sets + batch.held > memory && of_sets > memory / 8 {
-                let mut own: Vec<SetCollector> =
-                    signers.iter_mut().map(|signer| std::mem::take(&mut signer.sets)).collect();
-                sets.spill(&mut own, files)?;
-            }
-            Ok(held + sets.bytes())
+            Ok(signers.iter().map(Signer::bytes).sum())
         })?;
         reading.account.skipped_empty = signers.iter().map(|signer| signer.empty).sum();
         reading.account.tokens = signers.iter().map(|signer| signer.tokens).sum();
         let resources = reading.resources_after(0);
         let right_from = reading.right_from();
         let all_with_all = comparison.all_with_all();
-        let documents = SignedDocuments { signers, sets, sites: reading.sites(), right_from };
+        let documents = SignedDocuments { signers, sites: reading.sites(), right_from };
         let joined = join(documents, &recipe, comparison, self.safeguards, resources)?;
         reading.account.distinct_sets = joined.distinct;
         reading.account.all_with_all = AllWithAll::new(all_with_all, joined.distinct);

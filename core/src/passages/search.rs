@@ -118,7 +118,9 @@ impl Search {
                 let rows_of = documents.map(|document| units.rows()[document]);
                 let firsts = documents.map(|document| units.firsts()[document]);
                 memory::extend(&mut rows, &rows_of, DOING)?;
-                bytes += rows_of.iter().map(|&row| library.size(row)).sum::<usize>();
+                for row in rows_of {
+                    bytes += library.size(row)?;
+                }
                 let pair = DocumentPair {
                     rows: rows_of,
                     firsts,

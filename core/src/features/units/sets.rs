@@ -303,7 +303,7 @@ impl UnitBatches<'_> {
 
     /// Returns the units of the next batch, which are all of one table, or `None` after the last
     /// batch.
-    fn next(&mut self, library: &TextStore) -> Result<Option<Vec<UnitSlice>>> {
+    fn next(&mut self, library: &mut TextStore) -> Result<Option<Vec<UnitSlice>>> {
         let Units { rows, firsts, right_from } = self.units;
         let (mut batch, mut bytes) = (Vec::new(), 0);
         while self.at.0 < rows.len() && bytes < self.bytes {
@@ -314,7 +314,7 @@ impl UnitBatches<'_> {
             }
             let count = firsts[document + 1] - first;
             // This assumes that all units of a document have the same length.
-            let each = library.size(row) / count as usize + 1;
+            let each = library.size(row)? / count as usize + 1;
             let fit = u32::try_from((self.bytes - bytes).div_ceil(each)).unwrap_or(u32::MAX);
             let to = from + fit.min(count - from);
             bytes += each * (to - from) as usize;

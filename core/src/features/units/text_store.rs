@@ -1,10 +1,15 @@
 //! Texts with the places of their units (sentences), by row. The texts are in memory as long as
-//! they fit; after that, all texts are in a temporary file.
+//! they fit; after that, all texts and their places are in temporary files.
+
+use std::ops::Range;
+
+use bytemuck::{Pod, Zeroable};
 
 use crate::error::{Error, Result};
-use crate::features::hash_sets::{HashSets, Loaded, SetCollector};
+use crate::features::hash_sets::{HashSets, SetCollector};
 use crate::memory;
 use crate::storage::files::TempFiles;
+use crate::storage::log::Log;
 use crate::text::spans::Span;
 
 const DOING: &str = "keeping texts";
@@ -73,20 +78,39 @@ impl<'a> OpenText<'a> {
 /// The texts of all workers.
 #[derive(Debug, Default)]
 pub struct TextStore {
-    texts: HashSets,
+    held: HashSets,
+    file: Log<u64>,
+    /// The place of the text of each row in the file.
+    places: Log<TextPlace>,
     /// The number of units by row; 0 for rows without a text.
     counts: Vec<u32>,
 }
 
+/// The place of a text in the file.
+#[derive(Debug, Clone, Copy, Default, Zeroable, Pod)]
+#[repr(C)]
+struct TextPlace {
+    start: u64,
+    length: u64,
+}
+
 /// Some texts, loaded into memory.
 #[derive(Debug)]
-pub struct LoadedTexts<'a>(Loaded<'a>);
+pub struct LoadedTexts<'a> {
+    held: &'a HashSets,
+    /// The texts that were read from the file. `rows` has their rows in ascending order, and for
+    /// each row the range of its text in `space`.
+    space: Vec<u64>,
+    rows: Vec<(u32, Range<usize>)>,
+}
 
 impl LoadedTexts<'_> {
     /// Returns the text of a row. The row must be among the loaded rows; if it has no text, the
     /// result is empty.
     pub fn get(&self, row: u32) -> OpenText<'_> {
-        let Some((&head, rest)) = self.0.get(row).split_first() else { return OpenText::default() };
+        let loaded = self.rows.binary_search_by_key(&row, |(row, _)| *row);
+        let words = loaded.map_or(self.held.get(row), |n| &self.space[self.rows[n].1.clone()]);
+        let Some((&head, rest)) = words.split_first() else { return OpenText::default() };
         let (count, bytes) = ((head >> 32) as usize, head as u32 as usize);
         let (units, text) = rest.split_at(2 * count);
         let text = &bytemuck::cast_slice(text)[..bytes];
@@ -96,14 +120,26 @@ impl LoadedTexts<'_> {
 }
 
 impl TextStore {
-    /// Takes the texts of the collectors in `shelves` and writes them to a file.
+    /// Takes the texts of the collectors in `shelves` and writes them to a file. Their rows come
+    /// after all rows that were taken before.
     pub fn spill<'s>(
         &mut self,
         shelves: impl IntoIterator<Item = &'s mut UnitTextCollector>,
         files: &dyn TempFiles,
     ) -> Result<()> {
-        let mut texts = self.take(shelves)?;
-        self.texts.spill(&mut texts, files)
+        let texts = self.take(shelves)?;
+        self.file.spill(files)?;
+        let (from, mut places) = (self.places.len() as usize, Vec::new());
+        for SetCollector { sets, rows } in texts {
+            for (n, &row) in rows.iter().enumerate() {
+                let (range, place) = (sets.range(n), row as usize - from);
+                memory::lengthen(&mut places, TextPlace::default(), place + 1, DOING)?;
+                let start = self.file.len() + range.start as u64;
+                places[place] = TextPlace { start, length: range.len() as u64 };
+            }
+            self.file.extend(&sets.values, files)?;
+        }
+        self.places.extend(&places, files)
     }
 
     /// Takes the texts of the collectors in `shelves`. No texts may be added after this call.
@@ -112,8 +148,11 @@ impl TextStore {
         shelves: impl IntoIterator<Item = &'s mut UnitTextCollector>,
         files: &dyn TempFiles,
     ) -> Result<()> {
-        let texts = self.take(shelves)?;
-        self.texts.finish(texts, files)
+        if self.file.is_in_file() {
+            return self.spill(shelves, files);
+        }
+        self.held = HashSets::from_collectors(self.take(shelves)?)?;
+        Ok(())
     }
 
     fn take<'s>(
@@ -136,20 +175,46 @@ impl TextStore {
         self.counts.get(row as usize).copied().unwrap_or(0)
     }
 
-    /// Returns the approximate number of bytes that a row takes in memory.
-    pub fn size(&self, row: u32) -> usize {
-        self.texts.size(row) as usize * WORD
+    /// Returns the number of bytes that a row takes in memory, about.
+    pub fn size(&mut self, row: u32) -> Result<usize> {
+        let words = match self.place(row)? {
+            Some(place) => place.length as usize,
+            None => self.held.get(row).len(),
+        };
+        Ok(words * WORD)
+    }
+
+    /// Returns the place of a text in the file, if it is there.
+    fn place(&mut self, row: u32) -> Result<Option<TextPlace>> {
+        if u64::from(row) >= self.places.len() {
+            return Ok(None);
+        }
+        let mut place = [TextPlace::default()];
+        self.places.read(row.into(), &mut place)?;
+        Ok(Some(place[0]))
     }
 
     /// Loads the texts of some rows. If the texts are in a file, this call sorts `rows`, removes
     /// repeats from it, and reads from the file in the leader's thread.
     pub fn open(&mut self, rows: &mut Vec<u32>) -> Result<LoadedTexts<'_>> {
-        self.texts.load(rows).map(LoadedTexts)
+        let (mut space, mut loaded) = (Vec::new(), Vec::new());
+        if self.file.is_in_file() {
+            rows.sort_unstable();
+            rows.dedup();
+            memory::reserve(&mut loaded, rows.len(), DOING)?;
+            for &row in rows.iter() {
+                let TextPlace { start, length } = self.place(row)?.unwrap_or_default();
+                let from = space.len();
+                self.file.append(start, length as usize, &mut space)?;
+                loaded.push((row, from..space.len()));
+            }
+        }
+        Ok(LoadedTexts { held: &self.held, space, rows: loaded })
     }
 
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.texts.bytes() + memory::bytes(&self.counts)
+        self.held.bytes() + self.file.bytes() + self.places.bytes() + memory::bytes(&self.counts)
     }
 }
 

@@ -242,10 +242,8 @@ pub struct CombinedJoin {
 /// Documents with their signatures.
 #[derive(Debug, Default)]
 pub struct SignedDocuments<'a> {
-    /// The signers, which hold the signatures.
+    /// The signers, which hold the signatures and the sets.
     pub signers: Vec<Signer>,
-    /// The sets that were moved out of the signers early because there were too many.
-    pub sets: HashSets,
     /// The sites of all rows. `u32::MAX` is an unknown site, which equals the site of no other row.
     pub sites: Option<&'a [u32]>,
     /// The first row of the right table, if there are two.
@@ -277,7 +275,7 @@ pub fn join(
     Safeguards { sample, hand_over }: Safeguards,
     Resources { files, budget, executor }: Resources<'_>,
 ) -> Result<CombinedJoin> {
-    let SignedDocuments { signers, mut sets, sites, right_from } = documents;
+    let SignedDocuments { signers, sites, right_from } = documents;
     let (mut signatures, mut own) = (Vec::new(), Vec::new());
     for mut signer in signers {
         if let Some(sites) = sites.filter(|_| recipe.site) {
@@ -289,7 +287,7 @@ pub fn join(
         signatures.push(signer.signatures);
         own.push(signer.sets);
     }
-    sets.finish(own, files)?;
+    let sets = HashSets::from_collectors(own)?;
     let read = signatures.iter().map(|part| part.bytes()).sum::<usize>();
     let signatures = distinct(signatures, right_from, executor)?;
     let distinct_signatures = signatures.len() as u64;
@@ -298,8 +296,7 @@ pub fn join(
         (&comparison.techniques[..], &comparison.rule, hand_over)
         && let Verify::Sets(predicate) = minhash.verify
     {
-        let (skewed, held) =
-            is_skewed(&signatures, &mut sets, *minhash, predicate, comparison.most, budget, executor)?;
+        let (skewed, held) = is_skewed(&signatures, &sets, *minhash, predicate, comparison.most, executor)?;
         looking = held + signatures.bytes() + sets.bytes();
         if skewed {
             let resources = Resources { files, budget, executor };
@@ -315,7 +312,7 @@ pub fn join(
     }
     let (recall, measuring) = match comparison.techniques.first() {
         Some(Technique::Minhash(minhash)) if sample > 0 => {
-            measured_recall(&signatures, &mut sets, *minhash, sample, comparison.most, budget, executor)?
+            measured_recall(&signatures, &sets, *minhash, sample, comparison.most, budget, executor)?
         }
         _ => (None, 0),
     };

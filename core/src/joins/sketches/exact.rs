@@ -1,7 +1,7 @@
 //! The exact join that replaces a join by sketches. It takes over the sets that have already been
 //! built.
 
-use super::record_sets::{first_row, for_each_part};
+use super::record_sets::first_row;
 use crate::error::Result;
 use crate::features::FeatureSpec;
 use crate::features::hash_sets::HashSets;
@@ -21,7 +21,7 @@ const DOING: &str = "taking sets over";
 /// that were held at one time.
 pub(super) fn exact_pairs(
     mut signatures: Signatures,
-    mut sets: HashSets,
+    sets: HashSets,
     predicate: Predicate,
     resources: Resources<'_>,
 ) -> Result<(Pairs, usize)> {
@@ -38,18 +38,23 @@ pub(super) fn exact_pairs(
         if side == 1 {
             builder.go_right(split)?;
         }
-        for_each_part(&signatures, &mut sets, records, 4 * part, |records, loaded| {
-            let set = |record| loaded.get(first_row(&signatures, record));
-            let size = |record| size_of_val(set(record));
-            let document = |record| {
-                let numbers = set(record).iter().map(|hash| hash.cast_signed());
-                memory::collect(numbers, DOING).map(Document::Numbers)
-            };
-            let bytes: usize = records.clone().map(size).sum();
-            held = held.max(builder.add_all(records, size, document, executor)?);
+        let set = |record| sets.get(first_row(&signatures, record));
+        let size = |record| size_of_val(set(record));
+        let document = |record| {
+            let numbers = set(record).iter().map(|hash| hash.cast_signed());
+            memory::collect(numbers, DOING).map(Document::Numbers)
+        };
+        let mut from = records.start;
+        while from < records.end {
+            let (mut bytes, mut to) = (0, from);
+            while to < records.end && bytes < part {
+                bytes += size(to);
+                to += 1;
+            }
+            held = held.max(builder.add_all(from..to, size, document, executor)?);
             held = held.max(builder.spill(others + bytes, budget)?);
-            Ok(())
-        })?;
+            from = to;
+        }
     }
     drop(sets);
     let left = budget.saturating_sub(signatures.bytes()).max(budget / 4);

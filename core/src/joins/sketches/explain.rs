@@ -9,7 +9,6 @@ use crate::features::hash_sets::HashSets;
 use crate::features::signatures::distinct;
 use crate::features::tokens::Document;
 use crate::sketches::sign::Signer;
-use crate::storage::files::NoFiles;
 use crate::verify::overlap::TokenOverlap;
 
 /// The result of one technique for two documents.
@@ -55,20 +54,13 @@ pub fn two_documents(
     if signer.signatures.len() < 2 {
         return Ok(None);
     }
-    let mut sets = HashSets::default();
-    sets.finish(vec![signer.sets], &NoFiles)?;
+    let sets = HashSets::from_collectors(vec![signer.sets])?;
     let signatures = distinct(vec![signer.signatures], None, &PlainThreads(1))?;
     let (members, last) = (&signatures.left, signatures.len() as u32 - 1);
     // Equal documents have one common signature.
     let at = |row: u32| if members.rows(0).contains(&row) { 0 } else { last };
     let (a, b) = (signatures.get(at(0)), signatures.get(at(1)));
-    let compared = match comparison.needs_sets() {
-        true => {
-            let loaded = sets.load(&mut vec![0, 1])?;
-            Some(TokenOverlap::of_sets(loaded.get(0), loaded.get(1)))
-        }
-        false => None,
-    };
+    let compared = comparison.needs_sets().then(|| TokenOverlap::of_sets(sets.get(0), sets.get(1)));
     let of_sets = || compared.unwrap_or_default();
     let said = combination.techniques.iter().zip(&comparison.techniques).map(|(spec, technique)| {
         let found = technique.finds(a, b, None) || matches!(technique, Technique::Sets(_));

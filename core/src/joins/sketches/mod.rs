@@ -25,7 +25,7 @@ use super::pairs::{Pairs, equal_records};
 use super::{Counts, RecordJoin, RecordPair};
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor};
-use crate::features::hash_sets::{HashSets, Loaded};
+use crate::features::hash_sets::HashSets;
 use crate::features::sets::records::Members;
 use crate::features::signatures::Signatures;
 use crate::memory;
@@ -124,7 +124,6 @@ pub fn sketch_pairs(
         sets,
         hot,
         budget,
-        pending: Vec::new(),
         counts: Counts::default(),
     };
     Ok(Pairs::of_records(Box::new(join), left, right, equal))
@@ -145,12 +144,11 @@ struct PairVerifier {
 }
 
 impl PairVerifier {
-    /// Returns the pairs that are similar. If `sets` is `None`, returns the pairs that cannot be
-    /// ruled out without comparing sets.
+    /// Returns the pairs that are similar. There are `sets` if sets are compared.
     fn similar(
         &self,
         pairs: &[(u32, u32)],
-        sets: Option<&Loaded<'_>>,
+        sets: Option<&HashSets>,
         verified: &AtomicU64,
         executor: &dyn Executor,
     ) -> Result<Vec<RecordPair>> {
@@ -188,7 +186,7 @@ impl PairVerifier {
         left: u32,
         right: u32,
         earlier: &[EarlierTechnique<'_>],
-        sets: Option<&Loaded<'_>>,
+        sets: Option<&HashSets>,
         verified: &AtomicU64,
     ) -> Option<RecordPair> {
         let Comparison { techniques, rule, .. } = &self.comparison;
@@ -198,7 +196,7 @@ impl PairVerifier {
         }
         // The sets are compared at most once, however often the rule asks for them.
         let known = OnceCell::new();
-        let compare = |sets: &Loaded<'_>| {
+        let compare = |sets: &HashSets| {
             *known.get_or_init(|| {
                 verified.fetch_add(1, Ordering::Relaxed);
                 let [a, b] = [left, right].map(|record| sets.get(self.first_rows[record as usize]));
@@ -244,8 +242,6 @@ struct SketchJoin {
     /// The documents in large buckets of the sources that have finished.
     hot: HotDocuments,
     budget: usize,
-    /// The candidates that are still to be compared.
-    pending: Vec<(u32, u32)>,
     counts: Counts,
 }
 
@@ -276,56 +272,16 @@ impl SketchJoin {
         }
         Ok(None)
     }
-
-    /// Returns the place of the first of the last pending pairs, as many as there are whose sets
-    /// together fit into half of the budget.
-    fn first_fitting(&self, sets: &HashSets) -> usize {
-        let mut hashes = 0;
-        let count = self.pending.iter().rev().take_while(|&&(left, right)| {
-            let size = |record: u32| sets.size(self.judge.first_rows[record as usize]) as usize;
-            let fits = hashes == 0 || hashes < self.budget / 2 / size_of::<u64>();
-            hashes += size(left) + size(right);
-            fits
-        });
-        self.pending.len() - count.count()
-    }
-
-    /// Returns the similar ones of some pairs. Sets that are in a file are read.
-    fn verify(&mut self, pairs: &[(u32, u32)], executor: &dyn Executor) -> Result<Vec<RecordPair>> {
-        let verified = AtomicU64::new(0);
-        let Some(sets) = &mut self.sets else {
-            self.counts.verified += pairs.len() as u64;
-            return self.judge.similar(pairs, None, &verified, executor);
-        };
-        let mut rows = Vec::new();
-        if sets.is_in_file() {
-            let records = pairs.iter().flat_map(|&(left, right)| [left, right]);
-            memory::append(&mut rows, records.map(|record| self.judge.first_rows[record as usize]), DOING)?;
-        }
-        let loaded = sets.load(&mut rows)?;
-        let found = self.judge.similar(pairs, Some(&loaded), &verified, executor);
-        self.counts.verified += verified.into_inner();
-        found
-    }
 }
 
 impl RecordJoin for SketchJoin {
     fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
-        if let Some(sets) = self.sets.as_ref().filter(|_| !self.pending.is_empty()) {
-            let first = self.first_fitting(sets);
-            let pairs = self.pending.split_off(first);
-            return self.verify(&pairs, executor).map(Some);
-        }
         let Some(candidates) = self.candidates(executor)? else { return Ok(None) };
-        if !self.sets.as_ref().is_some_and(HashSets::is_in_file) {
-            return self.verify(&candidates, executor).map(Some);
-        }
-        // First rule out the pairs that can be ruled out without reading their sets.
-        let possible = self.judge.similar(&candidates, None, &AtomicU64::new(0), executor)?;
-        let right_from = if self.judge.self_join { 0 } else { self.judge.split };
-        let possible = possible.iter().map(|pair| (pair.left, pair.right + right_from));
-        memory::append(&mut self.pending, possible, DOING)?;
-        Ok(Some(Vec::new()))
+        let verified = AtomicU64::new(0);
+        let found = self.judge.similar(&candidates, self.sets.as_ref(), &verified, executor);
+        let by_sets = verified.into_inner();
+        self.counts.verified += if self.sets.is_some() { by_sets } else { candidates.len() as u64 };
+        found.map(Some)
     }
 
     fn counts(&self) -> Counts {
@@ -351,7 +307,6 @@ impl RecordJoin for SketchJoin {
         self.judge.signatures.bytes()
             + self.sets.as_ref().map_or(0, HashSets::bytes)
             + memory::bytes(&self.judge.first_rows)
-            + memory::bytes(&self.pending)
             + self.hot.bytes()
             + self.buckets.as_ref().map_or(0, Buckets::bytes)
             + self.judge.sources.iter().map(|source| source.done.bytes()).sum::<usize>()

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use super::buckets::windows::Windows;
 use super::buckets::{Buckets, MostNeighbours};
-use super::record_sets::{CountedKeys, SampleSets, first_row, for_each_part, sampled};
+use super::record_sets::{CountedKeys, SampleSets, first_row, sampled};
 use super::technique::{MinhashBands, Technique, Verify};
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
@@ -155,7 +155,7 @@ impl Searched<'_> {
 /// be cut, a sort of each band.
 pub fn measured_recall(
     signatures: &Signatures,
-    sets: &mut HashSets,
+    sets: &HashSets,
     minhash: MinhashBands,
     sample: usize,
     most: MostNeighbours,
@@ -170,7 +170,7 @@ pub fn measured_recall(
     let asked = sampled(signatures, sets, sample as u64, MOST_TOKENS)?;
     let row = |record| first_row(signatures, record);
     let others = if two_tables { signatures.split } else { 0 }..records;
-    let own = SampleSets::new(signatures, sets, &asked, others.clone(), budget, executor)?;
+    let own = SampleSets::new(signatures, sets, &asked, others.clone(), executor)?;
     let postings = SamplePostings::new(&own, predicate, executor)?;
     let own = own.sets;
     let technique = Technique::Minhash(minhash);
@@ -191,25 +191,19 @@ pub fn measured_recall(
         bands.any(|((a, b), band)| a == b && windows.compare(asked, record, band))
     };
     let searched = Searched { asked: &asked, own: &own, postings: &postings, predicate };
-    let mut measured = MeasuredRecall { similar: 0, found: 0 };
-    let left = budget.saturating_sub(held).max(budget / 4);
-    for_each_part(signatures, sets, others, left, |part, loaded| {
-        const RECORDS_A_UNIT: usize = 1 << 8;
-        let totals = Mutex::new((0, 0));
-        let mut units: Vec<u32> = part.clone().step_by(RECORDS_A_UNIT).collect();
-        executor::each(executor, &mut units, |start, stop| {
-            let records = *start..part.end.min(*start + RECORDS_A_UNIT as u32);
-            let set = |record| loaded.get(row(record));
-            let (similar, found) = searched.count(records, set, &is_found, stop)?;
-            if let Ok(mut totals) = totals.lock() {
-                *totals = (totals.0 + similar, totals.1 + found);
-            }
-            Ok(())
-        })?;
-        let totals = totals.into_inner().unwrap_or_default();
-        measured.similar += totals.0;
-        measured.found += totals.1;
+    const RECORDS_A_UNIT: usize = 1 << 8;
+    let totals = Mutex::new((0, 0));
+    let mut units: Vec<u32> = others.clone().step_by(RECORDS_A_UNIT).collect();
+    executor::each(executor, &mut units, |start, stop| {
+        let records = *start..others.end.min(start.saturating_add(RECORDS_A_UNIT as u32));
+        let set = |record| sets.get(row(record));
+        let (similar, found) = searched.count(records, set, &is_found, stop)?;
+        if let Ok(mut totals) = totals.lock() {
+            *totals = (totals.0 + similar, totals.1 + found);
+        }
         Ok(())
     })?;
+    let (similar, found) = totals.into_inner().unwrap_or_default();
+    let measured = MeasuredRecall { similar, found };
     Ok(((measured.similar > 0).then_some(measured), held))
 }

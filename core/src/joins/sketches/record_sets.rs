@@ -1,12 +1,12 @@
-//! Loads the sets of records, only a few at a time if they are in a file, and counts the records
-//! that have each key of a sample, to find out which of the keys are rare.
+//! The sets of a sample of records, and the records that have each key of a sample, which are
+//! counted to find out which of the keys are rare.
 
 use std::ops::Range;
 use std::sync::Mutex;
 
 use crate::error::Result;
 use crate::executor::{self, Executor};
-use crate::features::hash_sets::{HashSets, Loaded};
+use crate::features::hash_sets::HashSets;
 use crate::features::sets::records::Members;
 use crate::features::signatures::Signatures;
 use crate::memory;
@@ -28,7 +28,7 @@ pub(super) fn sampled(signatures: &Signatures, sets: &HashSets, most: u64, token
     // At most as many records are sampled as there are.
     let steps = (0..count).map(|n| (n * u64::from(lefts) / count) as u32);
     let mut sampled: Vec<u32> = memory::collect(steps, "taking a sample")?;
-    shorten(&mut sampled, tokens, |&record| sets.size(first_row(signatures, record)).into());
+    shorten(&mut sampled, tokens, |&record| sets.get(first_row(signatures, record)).len() as u64);
     Ok(sampled)
 }
 
@@ -41,35 +41,6 @@ pub(crate) fn shorten(sampled: &mut Vec<u32>, tokens: u64, size: impl Fn(&u32) -
             every_second
         });
     }
-}
-
-/// Calls `work` with successive ranges of records and their sets, which take about a quarter of
-/// `budget`.
-pub(super) fn for_each_part(
-    signatures: &Signatures,
-    sets: &mut HashSets,
-    records: Range<u32>,
-    budget: usize,
-    mut work: impl FnMut(Range<u32>, &Loaded<'_>) -> Result<()>,
-) -> Result<()> {
-    let row = |record| first_row(signatures, record);
-    let mut from = records.start;
-    while from < records.end {
-        let mut hashes = 0;
-        let fits = (from..records.end).take_while(|&record| {
-            let fits = hashes == 0 || hashes < budget / 4 / size_of::<u64>();
-            hashes += sets.size(row(record)) as usize;
-            fits
-        });
-        let to = from + fits.count() as u32;
-        let mut rows = Vec::new();
-        if sets.is_in_file() {
-            rows = memory::collect((from..to).map(row), "loading sets")?;
-        }
-        work(from..to, &sets.load(&mut rows)?)?;
-        from = to;
-    }
-    Ok(())
 }
 
 /// The keys to count: distinct hashes in ascending order, identified by their positions.
@@ -147,31 +118,21 @@ pub(super) struct SampleSets {
 }
 
 impl SampleSets {
-    /// Loads the sets of `sample`, and counts their tokens in the sets of `others`.
+    /// Takes the sets of `sample`, and counts their tokens in the sets of `others`.
     pub(super) fn new(
         signatures: &Signatures,
-        all: &mut HashSets,
+        all: &HashSets,
         sample: &[u32],
         others: Range<u32>,
-        budget: usize,
         executor: &dyn Executor,
     ) -> Result<Self> {
-        let row = |record: &u32| first_row(signatures, *record);
+        let of = |record| all.get(first_row(signatures, record));
         let mut sets = Ragged::default();
-        let mut rows = memory::collect(sample.iter().map(row), DOING)?;
-        {
-            let loaded = all.load(&mut rows)?;
-            sample.iter().try_for_each(|record| sets.push(loaded.get(row(record)), DOING))?;
-        }
+        sample.iter().try_for_each(|&record| sets.push(of(record), DOING))?;
         let tokens = memory::collect(sets.values.iter().copied(), DOING)?;
         let tokens = CountedKeys::new(tokens, executor)?;
-        let mut counts = memory::filled(0u64, tokens.len(), DOING)?;
-        for_each_part(signatures, all, others, budget, |records, loaded| {
-            let more = tokens.count(records, executor, |record, count| {
-                loaded.get(first_row(signatures, record)).iter().for_each(|&token| count(token));
-            })?;
-            counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
-            Ok(())
+        let counts = tokens.count(others, executor, |record, count| {
+            of(record).iter().for_each(|&token| count(token));
         })?;
         Ok(Self { sets, tokens, counts })
     }

@@ -42,11 +42,10 @@ const ENTRIES_A_MEETING: u64 = 8;
 /// at one time to decide this.
 pub(super) fn is_skewed(
     signatures: &Signatures,
-    sets: &mut HashSets,
+    sets: &HashSets,
     minhash: MinhashBands,
     predicate: Predicate,
     most: MostNeighbours,
-    budget: usize,
     executor: &dyn Executor,
 ) -> Result<(bool, usize)> {
     let sample = SkewSample::new(signatures, sets)?;
@@ -57,11 +56,10 @@ pub(super) fn is_skewed(
     if !may_take_over(meetings, sample.records.len()) {
         return Ok((false, 0));
     }
-    let size = |&record: &u32| sets.size(first_row(signatures, record)) as usize;
+    let size = |&record: &u32| sets.get(first_row(signatures, record)).len();
     let tokens = sample.records.iter().map(size).sum::<usize>();
     let held = tokens * (BYTES_A_TOKEN + executor.count() * size_of::<u32>());
-    let left = budget.saturating_sub(held).max(budget / 4);
-    let entries = sample.entries(signatures, sets, predicate, left, executor)?;
+    let entries = sample.entries(signatures, sets, predicate, executor)?;
     Ok((takes_over(entries, meetings), held))
 }
 
@@ -125,12 +123,11 @@ impl SkewSample {
     fn entries(
         &self,
         signatures: &Signatures,
-        sets: &mut HashSets,
+        sets: &HashSets,
         predicate: Predicate,
-        budget: usize,
         executor: &dyn Executor,
     ) -> Result<u64> {
-        let sample = SampleSets::new(signatures, sets, &self.records, self.others.clone(), budget, executor)?;
+        let sample = SampleSets::new(signatures, sets, &self.records, self.others.clone(), executor)?;
         let bounds = Bounds::new(predicate);
         let entries = sample
             .sets
