@@ -4,21 +4,31 @@
 //! files. So that such data does not take more than the caller allows, the allocator counts every
 //! block ([`count`]), a call takes an [`Allowance`], and `memory::reserve` and every
 //! [`Stop`](crate::Stop) refuse what is beyond it. Only requests that can fail are refused: the
-//! blocks between them are small and come out of [`SLACK`].
+//! blocks between them are small and come out of the [`slack`].
 //!
 //! A program whose allocator does not count has no limit. Cost: an atomic addition for each block
 //! that is not tiny.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::error::{Error, Result};
 
-/// What calls may hold together in addition to their allowances: memory that each call needs
-/// however little it is allowed, such as the stacks and tables of its threads. The promise to the
-/// user is 100 MB; the rest of it is for memory that the allocator does not give back at once, and
-/// for the program itself.
-pub const SLACK: usize = 60 << 20;
+/// Returns what calls may hold together in addition to their allowances: memory that each call
+/// needs however little it is allowed, such as the stacks and tables of its threads. The promise to
+/// the user is 100 MB; the rest of it is for memory that the allocator does not give back at once,
+/// and for the program itself.
+///
+/// The environment variable `NEARDUP_TEST_SLACK`, in megabytes, makes it less for tests, so that
+/// they reach temporary files with little data.
+pub fn slack() -> usize {
+    const MEGABYTE: usize = 1 << 20;
+    static SLACK: OnceLock<usize> = OnceLock::new();
+    *SLACK.get_or_init(|| {
+        let less = std::env::var("NEARDUP_TEST_SLACK").ok().and_then(|less| less.parse().ok());
+        less.unwrap_or(60).min(60) * MEGABYTE
+    })
+}
 
 /// Smaller blocks are not counted. They are few, or live in larger blocks.
 const LEAST: usize = 256;
@@ -94,7 +104,7 @@ impl Calls {
     fn set(&self) {
         let most = match self.count {
             0 => usize::MAX,
-            _ => self.before.saturating_add(self.allowed).saturating_add(SLACK),
+            _ => self.before.saturating_add(self.allowed).saturating_add(slack()),
         };
         MOST.store(most, Ordering::Relaxed);
         BEYOND.store(HELD.load(Ordering::Relaxed) > most, Ordering::Relaxed);

@@ -46,7 +46,7 @@ pub fn pairs(method: &dyn Method, reading: &mut Reading<'_>) -> Result<Pairs> {
 /// Finds the pairs in memory. Fails if too little memory is left for the join that follows.
 fn in_memory(method: &dyn Method, reading: &mut Reading<'_>) -> Result<Pairs> {
     let pairs = method.pairs(reading)?;
-    let enough = reading.memory.min(allowance::SLACK) / 8;
+    let enough = reading.memory.min(allowance::slack()) / 8;
     allowance::has_room(enough, "joining documents").map(|()| pairs)
 }
 
