@@ -41,7 +41,7 @@ pub(crate) fn each_group<F: Send>(
     let began = Instant::now();
     // A thread takes some ten times the memory of the documents that it works on.
     let most = reading.memory / 64 / reading.executor.count();
-    let mut ahead = Ahead { most, enough: reading.memory / 64, ..Ahead::default() };
+    let mut ahead = Ahead { most, enough: (reading.memory / 64).max(1), ..Ahead::default() };
     while !work.is_enough(reading.most_pairs) {
         while !ahead.is_full() {
             ahead.read(reading.documents)?;
