@@ -41,7 +41,7 @@ pub(crate) fn each_group<F: Send>(
     let began = Instant::now();
     // A thread takes some ten times the memory of the documents that it works on.
     let most = reading.memory / 64 / reading.executor.count();
-    let mut ahead = Ahead { most, enough: (reading.memory / 64).max(1), ..Ahead::default() };
+    let mut ahead = GroupsAhead { most, enough: (reading.memory / 64).max(1), ..GroupsAhead::default() };
     while !work.is_enough(reading.most_pairs) {
         while !ahead.is_full() {
             ahead.read(reading.documents)?;
@@ -64,7 +64,7 @@ pub(crate) fn each_group<F: Send>(
 
 /// Groups that were read and wait for the threads.
 #[derive(Default)]
-struct Ahead {
+struct GroupsAhead {
     groups: Vec<HeldGroup>,
     bytes: usize,
     /// The group after these, if it is too large to be held: its first rows, and the table of which
@@ -78,7 +78,7 @@ struct Ahead {
     enough: usize,
 }
 
-impl Ahead {
+impl GroupsAhead {
     fn is_full(&self) -> bool {
         self.ended || self.large.is_some() || self.bytes >= self.enough
     }
