@@ -104,10 +104,8 @@ impl JoinWork {
             _allowance: allowance,
         };
         work.join()?;
-        for side in 0..2 {
-            if noted[side] {
-                work.matched[side] = Some(RowSet::new(work.sides.rows[side].len())?);
-            }
+        for (side, _) in noted.into_iter().enumerate().filter(|&(_, is_noted)| is_noted) {
+            work.matched[side] = Some(RowSet::new(work.sides.rows[side].len())?);
         }
         Ok(work)
     }
