@@ -109,6 +109,7 @@ index() {
         q -c 'DROP INDEX by_m8'
         index_build sketches by_m '(m)'
         index_build sketches by_h '(h)'
+        index_build sketches h_of_tenants '((id % 1000), h)'
         index_build sketches by_s '(s)'
     } | table 'index|seconds|rows/s|size|bytes a row|WAL'
 
@@ -162,6 +163,12 @@ index() {
         index_latency 'the same in a table of their own' tenant "SELECT id FROM tenant WHERE body <@ near($own, 0.8)" 5000 '-c enable_seqscan=off'
         index_latency 'texts of one of 1,000 tenants, the nearest 10' "texts_$big" "SELECT id FROM texts_$big WHERE id % 1000 = :id % 1000 ORDER BY body <-> near($text, 0.7) LIMIT 10" 5000
         index_latency 'the same in a table of their own' tenant "SELECT id FROM tenant ORDER BY body <-> near($own, 0.7) LIMIT 10" 5000 '-c enable_seqscan=off'
+        q -c 'CREATE TABLE tenant_sketches AS SELECT id, h FROM sketches WHERE id % 1000 = 7' -c 'CREATE INDEX ON tenant_sketches USING signature (h)' \
+            -c 'VACUUM ANALYZE tenant_sketches'
+        # shellcheck disable=SC2059
+        sketch=$(printf "$of" h)
+        index_latency 'simhash, one of 1,000 tenants, the nearest 10' sketches "SELECT id FROM sketches WHERE id % 1000 = :id % 1000 ORDER BY h <~> $sketch LIMIT 10" 5000
+        index_latency 'the same in a table of their own' tenant_sketches "SELECT id FROM tenant_sketches ORDER BY h <~> (SELECT h FROM sketches WHERE id = 1000 * :id - 993) LIMIT 10" 5000 '-c enable_seqscan=off'
         # shellcheck disable=SC2059
         sketch=$(printf "$of" s)
         index_latency 'supershingles, one shared' sketches "SELECT id FROM sketches WHERE s && $sketch" 5000

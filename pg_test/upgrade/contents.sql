@@ -31,6 +31,8 @@ INSERT INTO queries (query) VALUES
     ('SELECT id FROM docs WHERE s <@ near((SELECT d.s FROM docs d WHERE d.id = 46), 6)'),
     ('SELECT id FROM docs WHERE id % 2 = 0 AND simhash(body, k => 2, bits => 128) <@ near((SELECT simhash(d.body, k => 2, bits => 128) FROM docs d WHERE d.id = 48), 3)'),
     ('SELECT id FROM docs WHERE shares && (SELECT d.shares FROM docs d WHERE d.id = 49)'),
+    ('SELECT id FROM notes WHERE site = ''site1'' AND body <@ near((SELECT d.body FROM docs d WHERE d.id = 43), 0.8)'),
+    ('SELECT id FROM docs WHERE length = 43 AND site = ''site1'' AND s <@ near((SELECT d.s FROM docs d WHERE d.id = 43), 9)'),
     ('SELECT id FROM docs WHERE words(body) @> ''{ende,gut,word9}'''),
     ('SELECT id FROM docs WHERE shingles(body, 3) && shingles(''ende gut alles'', 3)'),
     ('SELECT id FROM docs WHERE m = (SELECT d.m FROM docs d WHERE d.id = 51)'),
@@ -40,6 +42,8 @@ SELECT n, u FROM queries, pg_temp.used(query) u WHERE u !~ 'docs_pkey' ORDER BY 
 SELECT format('SELECT %s, array_agg(id ORDER BY id) FROM (%s) q', n, query) FROM queries ORDER BY n \gexec
 SELECT round((m <%> (SELECT d.m FROM docs d WHERE d.id = 42))::numeric, 4) AS distance FROM docs ORDER BY m <%> (SELECT d.m FROM docs d WHERE d.id = 42) LIMIT 5;
 SELECT s <~> (SELECT d.s FROM docs d WHERE d.id = 42) AS distance FROM docs ORDER BY s <~> (SELECT d.s FROM docs d WHERE d.id = 42) LIMIT 5;
+SELECT body <-> near((SELECT d.body FROM docs d WHERE d.id = 43), 0.7) AS distance FROM notes WHERE site = 'site1'
+ORDER BY body <-> near((SELECT d.body FROM docs d WHERE d.id = 43), 0.7) LIMIT 5;
 SELECT i.indexrelid::regclass, signature_index_check(i.indexrelid, true), s.rows, s.dead, s.options
 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am a ON a.oid = c.relam, LATERAL signature_index_stats(i.indexrelid) s
 WHERE a.amname = 'signature' ORDER BY 1;

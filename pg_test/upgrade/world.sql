@@ -25,6 +25,7 @@ CREATE INDEX by_minhash_options ON docs USING signature (minhash(body, 3, 96) mi
 CREATE INDEX by_simhash ON docs USING signature (s) WITH (distance = 6);
 CREATE INDEX by_simhash_options ON docs USING signature (simhash(body, k => 2, bits => 128) simhash_hamming_ops (k = 2, bits = 128)) WHERE id % 2 = 0;
 CREATE INDEX by_shares ON docs USING signature (shares);
+CREATE INDEX by_length ON docs USING signature (length, site text_group_ops, s) WITH (pending_limit = 64);
 CREATE INDEX by_words ON docs USING gin (words(body));
 CREATE INDEX by_shingles ON docs USING gin (shingles(body, 3));
 CREATE INDEX by_bytes ON docs (m);
@@ -33,6 +34,9 @@ CREATE INDEX by_hash ON docs USING hash (s);
 INSERT INTO docs (id, site, body) SELECT id + 1000, site, body || ' later' FROM docs WHERE id <= 20;
 DELETE FROM docs WHERE id % 50 = 0;
 
+CREATE TABLE notes AS SELECT id, site, body FROM docs WHERE id <= 400;
+CREATE INDEX by_site ON notes USING signature (site text_group_ops, body);
+INSERT INTO notes SELECT id, site, body FROM docs WHERE id > 400;
 CREATE TABLE tagged (id int PRIMARY KEY, tags uuid[], CONSTRAINT no_shared_tags EXCLUDE USING signature (tags WITH &&));
 INSERT INTO tagged SELECT i, ARRAY[md5(i::text)::uuid, md5((i + 1000)::text)::uuid] FROM generate_series(1, 50) i;
 

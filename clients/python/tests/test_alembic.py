@@ -67,12 +67,12 @@ def test_a_migration_is_written_and_leaves_nothing_to_write(config: Config, conn
     first = written(config, "first").read_text()
     assert "import neardup.sqlalchemy" in first
     assert "neardup.sqlalchemy.MINHASH_SKETCH()" in first
-    assert first.count("create_index(") == 4
+    assert first.count("create_index(") == 5
     command.upgrade(config, "head")
     rows = connection.execute("""SELECT indexname, options FROM pg_indexes, signature_index_stats(indexname::regclass)
         WHERE tablename = 'docs' AND indexdef LIKE '%USING signature%' ORDER BY 1""").fetchall()
-    assert [name for name, _ in rows] == ["docs_body", "docs_minhash", "docs_simhash", "docs_sketch"]
-    assert [options.split(": ")[1][:3] for _, options in rows] == ["jac", "84 ", "128", "128"]
+    assert [name for name, _ in rows] == ["docs_body", "docs_minhash", "docs_of_lang", "docs_simhash", "docs_sketch"]
+    assert [options.split(": ")[1][:3] for _, options in rows] == ["jac", "84 ", "jac", "128", "128"]
     session.watch(connection, "docs", 0.75)
     session.refresh(connection, "docs")
     assert nothing_to_do(written(config, "second"))

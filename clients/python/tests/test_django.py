@@ -86,8 +86,11 @@ def test_migrations(model: type[Any], migrations: Path) -> None:
         "docs_minhash": "minhash_jaccard_ops: 84 permutations of words",
         "docs_simhash": "simhash_hamming_ops: 128 bits of words",
         "docs_sketch": "minhash_jaccard_ops: 128 permutations of words",
+        "no_near_notes": "1 group column; text_ball_set_ops: jaccard",
         "no_near_posts": "text_ball_set_ops: jaccard",
         "no_near_titles": "text_ball_set_ops: jaccard",
+        "notes_body": "1 group column; text_set_ops: jaccard",
+        "notes_minhash": "2 group columns; minhash_jaccard_ops: 128 permutations of words",
     }
     assert "shingle 3, set; threshold 0.6" in options["docs_body"]
     assert "distance 20" in options["docs_simhash"]
@@ -188,6 +191,27 @@ def test_a_constraint(model: type[Any]) -> None:
     with connection.schema_editor(collect_sql=True) as editor:
         shown = str(normal.create_sql(Post, editor))
     assert "normalization => 'nfkc')) text_ball_set_ops (normalize = 'nfkc') WITH &&" in shown
+
+
+def test_groups(model: type[Any]) -> None:
+    """Fields before the text are a part of the index, and of the constraint."""
+    from .shop.models import Note
+
+    assert model is not None
+    Note.objects.bulk_create(Note(tenant=tenant, lang=str(tenant), body=TEXTS[3]) for tenant in range(9))
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        found = Note.objects.filter(tenant=7, body__near=(TEXTS[4], 0.8))
+        assert "notes_body" in found.explain()
+        assert [note.tenant for note in found] == [7]
+    wrong = Note(tenant=99, lang="7", body=TEXTS[4])
+    with pytest.raises(IntegrityError, match="no_near_notes"), transaction.atomic():
+        wrong.save()
+    with pytest.raises(ValidationError, match="is violated"):
+        wrong.full_clean()
+    Note(tenant=99, lang="99", body=TEXTS[4]).full_clean()
+    for one in (*Note._meta.indexes, *Note._meta.constraints):
+        assert one.clone() == one
 
 
 def test_refresh(model: type[Any]) -> None:

@@ -54,8 +54,10 @@ class Doc(Base):
     body: Mapped[str] = mapped_column(Text)
     sketch: Mapped[MinhashSketch] = mapped_column(MINHASH_SKETCH, Computed(minhash_sql("body", 2), persisted=True))
     given: Mapped[SimhashSketch | None] = mapped_column(SIMHASH_SKETCH)
+    lang: Mapped[str | None] = mapped_column(Text)
     __table_args__ = (
         signature_index("docs_body", "body", shingle=3, threshold=0.6),
+        signature_index("docs_of_lang", "body", within={"lang": "text_group_ops"}),
         signature_index("docs_sketch", "sketch", operators="minhash_jaccard_ops", k=2, threshold=0.5),
         signature_index("docs_simhash", simhash_sql("body", 128), bits=128, distance=20),
         signature_index("docs_minhash", minhash_sql("body", 8, 84), k=8, permutations=84, pending_limit=64),
@@ -138,9 +140,22 @@ def test_reflection(engine: Engine) -> None:
         assert [line.split(",")[0] for line in shown] == [
             "text_set_ops: jaccard",
             "minhash_jaccard_ops: 84 permutations of words",
+            "1 group column; text_set_ops: jaccard",
             "simhash_hamming_ops: 128 bits of words",
             "minhash_jaccard_ops: 128 permutations of words",
         ]
+
+
+def test_groups(engine: Engine) -> None:
+    with Session(engine) as session:
+        session.execute(text("SET LOCAL enable_seqscan = off"))
+        session.execute(text("UPDATE docs SET lang = 'en' WHERE id <> 4"))
+        question = select(Doc.id).where(Doc.lang == "en", in_ball(Doc.body, near(TEXTS[3], 0.8)))
+        assert list(session.scalars(question)) == [3]
+        plan = session.scalars(text("EXPLAIN SELECT id FROM docs WHERE lang = 'en' AND body <@ near('x', 0.8)"))
+        assert "docs_of_lang" in "\n".join(plan)
+    index = signature_index("an_index", minhash_sql("body"), within=["a", "b"])
+    assert [str(expression) for expression in index.expressions] == ["a", "b", minhash_sql("body")]
 
 
 def test_an_index_serves(engine: Engine) -> None:

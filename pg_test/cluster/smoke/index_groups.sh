@@ -18,4 +18,23 @@ for shift in $(seq 0 10); do
     expect_sql "columns $shift: merged" t 'SELECT compare(0.5) > 0'
     q -c 'SELECT check_all()' >/dev/null
 done
+
+# The rows of a group stand together, so a search among all of them reads few pages: 600 rows are in two pages of the index.
+q <<'SQL'
+CREATE TABLE bits (id int, tenant int, h simhash_sketch);
+CREATE FUNCTION pages_read() RETURNS int LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+DECLARE plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON)
+        SELECT * FROM bits WHERE tenant = 7 ORDER BY h <~> 5::bit(64)::simhash_sketch LIMIT 1' INTO plan;
+    RETURN (plan #>> '{0,Plan,Shared Hit Blocks}')::int + (plan #>> '{0,Plan,Shared Read Blocks}')::int;
+END $$;
+CREATE FUNCTION add_bits() RETURNS void LANGUAGE SQL AS
+    'INSERT INTO bits SELECT n, n % 100, hashint8extended(n, 1)::bit(64)::simhash_sketch FROM generate_series(1, 60000) n';
+SELECT add_bits();
+CREATE INDEX of_bits ON bits USING signature (tenant, h) WITH (pending_limit = 1024);
+SQL
+expect_sql 'the rows of a group are together when the index is built' t 'SELECT pages_read() < 60'
+q -c 'TRUNCATE bits' -c 'SELECT add_bits()' -c "SELECT signature_index_merge('of_bits')" >/dev/null
+expect_sql 'and when rows are moved to segments' t 'SELECT pages_read() < 60'
 finish

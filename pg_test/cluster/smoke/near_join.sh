@@ -55,6 +55,28 @@ expect_sql 'the same rows by each plan of skewed data' '' 'SELECT query FROM com
 expect_sql 'the chosen plan of skewed data' '' "SELECT round(chosen), round(best), provider, query FROM compared WHERE chosen > 3 * best"
 expect_sql 'both plans are chosen' t "SELECT count(*) FILTER (WHERE provider = 'NearJoin') >= 3 AND count(*) FILTER (WHERE provider <> 'NearJoin') >= 3 FROM compared"
 
+# Many groups are joined some at a time: a join of any kind has the same rows, and one that ends early compares few of them.
+q <<'SQL'
+CREATE TABLE many AS SELECT i AS id, nullif(i / 4, 7) AS household, 'person ' || i / 8 || repeat(' of it', i % 3) AS name FROM generate_series(1, 20000) i;
+ANALYZE many;
+CREATE FUNCTION candidates(query text) RETURNS int LANGUAGE plpgsql SET enable_nestloop = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+DECLARE
+    plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (ANALYZE, FORMAT json, TIMING OFF) ' || query INTO plan;
+    RETURN jsonb_path_query_first(plan::jsonb, '$.**."Candidates"');
+END $$;
+SQL
+on='ON a.name <@ near(b.name, 0.5) AND a.household = b.household AND a.id < b.id'
+for query in "SELECT a.id, b.id AS other FROM many a JOIN many b $on" "SELECT a.id, b.id AS other FROM many a LEFT JOIN many b $on" \
+    "SELECT a.id, b.id AS other FROM many a RIGHT JOIN many b $on" "SELECT a.id FROM many a WHERE EXISTS (SELECT FROM many b WHERE ${on#ON })" \
+    "SELECT b.id FROM many b WHERE NOT EXISTS (SELECT FROM many a WHERE ${on#ON })"; do
+    expect_sql "groups, some at a time: $query" 'NearJoin|t|t' "SELECT one.provider, one.rows > 4096, (one.rows, one.sum) = (other.rows, other.sum)
+        FROM done(\$q\$$query\$q\$, '{enable_nestloop,enable_hashjoin,enable_mergejoin}') one, done(\$q\$$query\$q\$, '{neardup.enable_near_join}') other"
+done
+expect_sql 'a join that ends early compares few groups' t \
+    "SELECT 4 * candidates('SELECT FROM many a JOIN many b $on LIMIT 1') < candidates('SELECT FROM many a JOIN many b $on')"
+
 # Joins of several tables at random, by a batch wherever there can be one and by loops.
 q <<'SQL'
 CREATE TABLE a AS SELECT i AS id, CASE WHEN i % 7 > 0 THEN 'one two three four w' || i % 4 END AS body, i % 3 AS k FROM generate_series(1, 12) i;

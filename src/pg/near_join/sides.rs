@@ -1,6 +1,7 @@
 //! Reads both sides of a join once: each row is kept, and its document goes to the join. If the
 //! join has equalities, all rows are read first, and then the rows with equal keys are a group:
-//! documents of different groups never meet.
+//! documents of different groups never meet. The groups are given some at a time, so that the first
+//! pairs are known before the last groups are compared.
 
 use std::ops::Range;
 
@@ -56,6 +57,11 @@ pub(super) struct JoinSides {
     /// The places of the current group among these, and of the next document.
     group: Option<[Range<usize>; 2]>,
     at: usize,
+    /// The places after those of the groups so far.
+    next: [usize; 2],
+    /// The number of rows after which the groups pause, and how many of these are still to come.
+    pause: usize,
+    room: usize,
     /// A row that was read again.
     again: Vec<u64>,
     /// The sides of which each row's match will be noted.
@@ -81,6 +87,8 @@ impl JoinSides {
         let rows = [Blobs::new(kept), Blobs::new(kept)];
         // SAFETY: the caller's promise.
         let order = unsafe { !(*node).keys.is_null() }.then(Default::default);
+        /// The number of rows of the first groups.
+        const FIRST: usize = 1 << 12;
         let (side, group, again) = (Side::Left, None, Vec::new());
         Self {
             node,
@@ -91,6 +99,9 @@ impl JoinSides {
             order,
             group,
             at: 0,
+            next: [0; 2],
+            pause: FIRST,
+            room: FIRST,
             again,
             noted,
             ended: false,
@@ -118,6 +129,14 @@ impl JoinSides {
         }
         self.order = Some(order);
         Ok(())
+    }
+
+    /// Goes on to the groups after a pause. Returns false if there are none.
+    pub(super) fn resume(&mut self) -> bool {
+        let is_paused = self.is_grouped() && self.room == 0;
+        self.pause = self.pause.saturating_mul(2);
+        self.room = self.pause;
+        is_paused
     }
 
     /// Shows the next row of the current group again. Returns its number in the group.
@@ -273,16 +292,22 @@ impl Documents for JoinSides {
 
     fn next_group(&mut self) -> CoreResult<Option<[u32; 2]>> {
         let Some(order) = &self.order else { return Ok(None) };
-        let mut from = self.group.take().map_or([0; 2], |group| group.map(|range| range.end));
-        while let (Some(left), Some(right)) = (order[0].get(from[0]), order[1].get(from[1])) {
+        self.group = None;
+        let from = &mut self.next;
+        while self.room > 0
+            && let (Some(left), Some(right)) = (order[0].get(from[0]), order[1].get(from[1]))
+        {
             let key = left.key.max(right.key);
             if left.key == right.key {
                 let end = |side: usize| {
                     from[side] + order[side][from[side]..].partition_point(|row| row.key == key)
                 };
-                self.group = Some([from[0]..end(0), from[1]..end(1)]);
+                let first = std::mem::replace(from, [end(0), end(1)]);
+                let group = [0, 1].map(|side| first[side]..from[side]);
+                self.room = self.room.saturating_sub(group.iter().map(Range::len).sum());
+                self.group = Some(group);
                 // Rows are numbered with 32 bits.
-                return Ok(Some(from.map(|place| place as u32)));
+                return Ok(Some(first.map(|place| place as u32)));
             }
             let side = usize::from(right.key < key);
             from[side] += order[side][from[side]..].partition_point(|row| row.key < key);

@@ -3,7 +3,7 @@
 use pgrx::{check_for_interrupts, pg_sys};
 
 use super::join_kind::JoinKind;
-use super::sides::{JoinSides, KeyedRow};
+use super::sides::JoinSides;
 use super::state::{NearJoin, evaluate};
 use crate::pg::server::allocator;
 use crate::pg::server::call::varlena_bytes;
@@ -21,7 +21,6 @@ use neardup_core::methods::sets::Sets;
 use neardup_core::methods::within;
 use neardup_core::row_set::RowSet;
 use neardup_core::search::ball::SetBall;
-use neardup_core::storage::blobs::Blobs;
 use neardup_core::storage::files::Resources;
 use neardup_core::verify::predicate::Predicate;
 
@@ -32,21 +31,21 @@ pub(super) struct JoinWork {
     outer: usize,
     /// Set if other conditions decide whether a pair is a match.
     is_checked: bool,
-    /// The pairs, until the last one has been seen.
+    sides: JoinSides,
+    method: Sets,
+    files: ServerFiles,
+    budget: usize,
+    /// The pairs, some groups at a time if there are groups, until the last one has been seen.
     pairs: Option<Pairs>,
-    /// The pairs of distinct documents that were compared, once the last pair has been seen.
+    /// The pairs of distinct documents that were compared, of groups whose last pair has been seen.
     candidates: u64,
     /// The most bytes that reading and comparing took.
     pub memory: u64,
     executor: BackendExecutor,
-    rows: [Blobs; 2],
     /// The sides whose rows are wanted for the rows of the join.
     wanted: [bool; 2],
     /// The number of the first document, as the join numbers them.
     from: u32,
-    /// The rows of each side in the order in which the join numbers them, if that is that of their
-    /// keys.
-    order: Option<[Vec<KeyedRow>; 2]>,
     /// The rows of a side that have had a match, where this counts.
     matched: [Option<RowSet>; 2],
     /// The first row of each side that has not been looked at for having had no match.
@@ -85,43 +84,47 @@ impl JoinWork {
         let mut sides = unsafe { JoinSides::new(node, normalization, files, kept, noted) };
         // SAFETY: the caller's promise.
         unsafe { sides.read_keys(&executor)? };
-        let budget = settings::memory() - 2 * kept;
-        let resources = Resources { files: &files, budget, executor: &executor };
-        let mut quiet = Quiet;
-        let mut reading = Reading::new(&mut sides, &mut quiet, resources);
-        let pairs = within::pairs(&method, &mut reading);
-        let memory = reading.account.peak_memory;
-        let from = sides.rows(Side::Left) as u32;
-        let JoinSides { rows, order, failed, .. } = sides;
-        let mut pairs = pairs.map_err(|error| failed.unwrap_or_else(|| error.into()))?;
-        // The pairs of an outer row come one after the other, so that those after a match can be
-        // left out.
-        if kind.is_of_first_matches() && outer == 1 {
-            pairs = pairs.by_right();
-        }
-        let mut matched = [None, None];
-        for side in 0..2 {
-            if noted[side] {
-                matched[side] = Some(RowSet::new(rows[side].len())?);
-            }
-        }
-        Ok(Self {
+        let mut work = Self {
             kind,
             outer,
             is_checked,
+            sides,
+            method,
+            files,
+            budget: settings::memory() - 2 * kept,
+            pairs: None,
             candidates: 0,
-            memory,
-            pairs: Some(pairs),
+            memory: 0,
             executor,
-            rows,
             wanted,
-            from,
-            order,
-            matched,
+            from: 0,
+            matched: [None, None],
             next_alone: [0; 2],
             read: Default::default(),
             _allowance: allowance,
-        })
+        };
+        work.join()?;
+        for (side, _) in noted.into_iter().enumerate().filter(|&(_, is_noted)| is_noted) {
+            work.matched[side] = Some(RowSet::new(work.sides.rows[side].len())?);
+        }
+        Ok(work)
+    }
+
+    /// Joins the documents, those of some groups if there are groups.
+    fn join(&mut self) -> Result<()> {
+        let Self { sides, method, files, executor, .. } = self;
+        let resources = Resources { files: &*files, budget: self.budget, executor: &*executor };
+        let mut quiet = Quiet;
+        let mut reading = Reading::new(sides, &mut quiet, resources);
+        let pairs = within::pairs(method, &mut reading);
+        self.memory = self.memory.max(reading.account.peak_memory);
+        self.from = sides.rows(Side::Left) as u32;
+        let pairs = pairs.map_err(|error| sides.failed.take().unwrap_or_else(|| error.into()))?;
+        // The pairs of an outer row come one after the other, so that those after a match can be
+        // left out.
+        let by_right = self.kind.is_of_first_matches() && self.outer == 1;
+        self.pairs = Some(if by_right { pairs.by_right() } else { pairs });
+        Ok(())
     }
 
     /// Returns what may be the next row of the join, or None after the last one. The tuples live
@@ -145,7 +148,7 @@ impl JoinWork {
 
     /// Returns how many pairs of distinct documents were compared.
     pub(super) fn candidates(&self) -> u64 {
-        self.pairs.as_ref().map_or(self.candidates, |pairs| pairs.counts().candidates)
+        self.candidates + self.pairs.as_ref().map_or(0, |pairs| pairs.counts().candidates)
     }
 
     /// Notes that a pair is a match. Returns whether it is a row of the join.
@@ -160,19 +163,22 @@ impl JoinWork {
 
     /// Returns the rows of the next pair that can change something.
     fn next_pair(&mut self) -> Result<Option<[usize; 2]>> {
-        let first_matches = self.matched[self.outer].as_ref().filter(|_| self.kind.is_of_first_matches());
         while let Some(pairs) = &mut self.pairs {
             check_for_interrupts!();
+            let first_matches = self.matched[self.outer].as_ref().filter(|_| self.kind.is_of_first_matches());
             let is_full = first_matches.is_some_and(RowSet::is_full);
             let Some(pair) = pairs.take().filter(|_| !is_full) else {
                 if is_full || !pairs.advance(&self.executor)? {
-                    self.candidates = pairs.counts().candidates;
+                    self.candidates += pairs.counts().candidates;
                     self.pairs = None;
+                    if !is_full && self.sides.resume() {
+                        self.join()?;
+                    }
                 }
                 continue;
             };
             let places = [pair.left as usize, (pair.right - self.from) as usize];
-            let pair = match &self.order {
+            let pair = match &self.sides.order {
                 Some(order) => [0, 1].map(|side| order[side][places[side]].row as usize),
                 None => places,
             };
@@ -206,7 +212,7 @@ impl JoinWork {
 
     /// Reads a row of a side.
     fn tuple(&mut self, side: usize, row: usize) -> Result<pg_sys::MinimalTuple> {
-        self.rows[side].read(row, &mut self.read[side])?;
+        self.sides.rows[side].read(row, &mut self.read[side])?;
         Ok(self.read[side].as_mut_ptr().cast())
     }
 }

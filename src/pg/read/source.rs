@@ -206,7 +206,8 @@ impl DocumentSource {
                 && (id.is_integer() || id.base_type == id_type)
                 && site.is_none_or(UserColumn::is_plain_text)
                 && site.and_then(UserColumn::equality).is_none()
-                && within.is_none()
+                // The types of the server compare their values at once.
+                && within.is_none_or(|of| of.base_type.to_u32() < pg_sys::FirstNormalObjectId)
                 && across.is_none()
                 && pages.flatten().is_none_or(UserColumn::is_plain_text),
             id_column: id.name.clone(),

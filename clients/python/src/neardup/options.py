@@ -7,7 +7,7 @@ model with a database sees no difference.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, TypedDict
 
 from neardup.catalog import quoted
@@ -37,6 +37,9 @@ MADE_BY: Final = {"minhash": "minhash_jaccard_ops", "simhash": "simhash_hamming_
 STORAGE: Final = ("threshold", "distance", "pending_limit", "stop_signature_limit")
 """The storage parameters of an index. `threshold` is one for sketches; for sets it is an option of the class."""
 
+Within = str | Iterable[str] | Mapping[str, str]
+"""Columns whose equal values make groups; a mapping has their operator classes, as texts need `text_group_ops`."""
+
 _PLAIN_NAME: Final = re.compile(r"[a-z_][a-z0-9_$]*")
 
 
@@ -59,6 +62,13 @@ class Options(TypedDict, total=False):
     distance: int
     pending_limit: int
     stop_signature_limit: int
+
+
+def group_columns(within: Within) -> dict[str, str]:
+    """The columns of groups and their operator classes, "" for the one of the type."""
+    if isinstance(within, Mapping):
+        return dict(within)
+    return dict.fromkeys([within] if isinstance(within, str) else within, "")
 
 
 def class_of(expression: str) -> str:

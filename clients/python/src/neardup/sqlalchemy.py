@@ -29,7 +29,7 @@ from sqlalchemy.types import Boolean, TypeEngine, UserDefinedType
 from neardup import options as sql_of
 from neardup.balls import Ball, MinhashBall, SimhashBall
 from neardup.documents import TextBall
-from neardup.options import Options, class_of, operator_class, storage_parameters
+from neardup.options import Options, Within, class_of, group_columns, operator_class, storage_parameters
 from neardup.sketches import MinhashSketch, SimhashSketch, Sketch
 
 IN_BALL = custom_op("<@", return_type=Boolean(), is_comparison=True)
@@ -213,10 +213,17 @@ def simhash_sql(column: str, bits: int = 64, k: int = 1, tokenizer: str = "words
 
 
 def signature_index(
-    name: str, expression: str, *, operators: str | None = None, where: Any = None, **options: Unpack[Options]
+    name: str,
+    expression: str,
+    *,
+    within: Within = (),
+    operators: str | None = None,
+    where: Any = None,
+    **options: Unpack[Options],
 ) -> Index:
     """An index USING signature on a column, or on what `minhash_sql` and `simhash_sql` write.
 
+    `within` names columns before it, whose equal values make groups: "tenant", or {"lang": "text_group_ops"} for texts.
     `operators` is the operator class; that of texts, or of what a function makes, where it is not given.
     """
     name_of_class = operators or class_of(expression)
@@ -227,7 +234,9 @@ def signature_index(
     parameters = storage_parameters(name_of_class, options)
     if parameters:
         more["postgresql_with"] = parameters
-    return Index(name, column, postgresql_using="signature", postgresql_ops={str(expression): of}, **more)
+    groups = group_columns(within)
+    classes = {**{group: of_group for group, of_group in groups.items() if of_group}, str(expression): of}
+    return Index(name, *groups, column, postgresql_using="signature", postgresql_ops=classes, **more)
 
 
 def _typed(value: Any) -> Any:

@@ -31,3 +31,17 @@ class Post(models.Model):
             NearExclusionConstraint("body", name="no_near_posts"),
             NearExclusionConstraint("title", 0.6, name="no_near_titles", shingle=2, condition=~models.Q(title="")),
         )
+
+
+class Note(models.Model):
+    tenant = models.IntegerField(default=1)
+    lang = models.CharField(max_length=9, default="en")
+    body = models.TextField()
+
+    class Meta:
+        app_label = "shop"
+        indexes = (
+            SignatureIndex(fields=["body"], within="tenant", name="notes_body"),
+            SignatureIndex(Minhash("body"), within={"tenant": "", "lang": "text_group_ops"}, name="notes_minhash"),
+        )
+        constraints = (NearExclusionConstraint("body", within={"lang": "text_group_ops"}, name="no_near_notes"),)

@@ -111,6 +111,14 @@ impl Dictionary {
         Ok(if is_place(place) { numbering.number(shard, place) } else { place })
     }
 
+    /// Prepares a dictionary for a few documents for so many tokens.
+    pub(crate) fn expect(&mut self, tokens: usize) -> Result<()> {
+        match self.shards.as_mut_slice() {
+            [only] => only.expect(tokens),
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the number of a short token, without counting a document for it.
     pub(crate) fn number_of(&mut self, lookup: &Lookup) -> Result<u32> {
         let (shard, numbering) = (self.shard_of(lookup.hash), self.numbering());

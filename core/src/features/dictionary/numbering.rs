@@ -61,10 +61,12 @@ pub fn number(
         |count: fn(&Pending) -> usize| collectors.iter().map(|c| count(&c.pending)).sum::<usize>() <= FEW;
     let (few_lookups, few_tokens) =
         (few(|pending| pending.lookups.len()), few(|pending| pending.tokens.len()));
+    let few_lookups = few_lookups || dictionary.shards().len() == 1;
     for collector in collectors.iter_mut() {
         collector.vocabulary.number(dictionary)?;
+        dictionary.expect(collector.pending.lookups.len())?;
         if few_lookups {
-            collector.number_here(dictionary)?;
+            collector.number_here(dictionary, executor)?;
         }
     }
     if !few_lookups {
@@ -239,6 +241,9 @@ mod tests {
             };
             let mut dictionary = if small { Dictionary::small() } else { Dictionary::default() };
             let mut collectors: Vec<_> = (0..threads).map(|_| Collector::new(spec)).collect();
+            if small {
+                collectors.iter_mut().for_each(|collector| collector.vocabulary.close_empty());
+            }
             for (row, document) in documents.iter().enumerate() {
                 let tokens = Document::Tokens(document.clone());
                 let collector = row % threads;

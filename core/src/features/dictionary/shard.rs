@@ -154,12 +154,24 @@ impl Shard {
             memory::extend(&mut self.arena, bytes, DOING)?;
         }
         if self.slots.are_few(self.entries.len()) {
-            let tokens = (0..).zip(&self.entries).filter(|(_, token)| token.kind != ContentKind::Occurrence);
-            self.slots.grow(self.entries.len(), tokens.map(|(place, token)| (token.hash, place)))?;
+            self.grow(self.entries.len())?;
         }
         let place = self.add(lookup.hash, lookup.kind, content)?;
         self.slots.take(lookup.hash, place);
         Ok(place)
+    }
+
+    /// Makes room for so many more tokens, or for some of them if they are many.
+    pub(super) fn expect(&mut self, tokens: usize) -> Result<()> {
+        const MANY: usize = 1 << 14;
+        let all = self.entries.len() + tokens.min(MANY);
+        if self.slots.are_few(all) { self.grow(all / 2) } else { Ok(()) }
+    }
+
+    /// Makes slots for twice as many tokens as `places`.
+    fn grow(&mut self, places: usize) -> Result<()> {
+        let tokens = (0..).zip(&self.entries).filter(|(_, token)| token.kind != ContentKind::Occurrence);
+        self.slots.grow(places, tokens.map(|(place, token)| (token.hash, place)))
     }
 
     fn add(&mut self, hash: u64, kind: ContentKind, content: [u64; 2]) -> Result<u32> {

@@ -190,7 +190,7 @@ impl Vocabulary {
 
     /// Numbers the new words and repeats. O(new words).
     pub fn number(&mut self, dictionary: &mut Dictionary) -> Result<()> {
-        if self.numbered.is_empty() {
+        if self.numbered.is_empty() && !self.words.is_empty() {
             self.numbered = memory::filled(NONE, FULL, DOING)?;
         }
         for word in &self.words[self.numbered_words..] {
@@ -198,7 +198,7 @@ impl Vocabulary {
             self.numbered_words += 1;
         }
         // A repeat has a greater place than the occurrence that it repeats.
-        for repeat in self.numbered.len() - FULL..self.next.len() {
+        for repeat in self.numbered.len().saturating_sub(FULL)..self.next.len() {
             let number = dictionary.number_after(self.numbered[self.before[repeat] as usize])?;
             memory::push(&mut self.numbered, number, DOING)?;
         }
@@ -231,6 +231,11 @@ impl Vocabulary {
     pub fn close(&mut self, dictionary: &mut Dictionary) {
         self.is_closed = true;
         self.settle(dictionary);
+    }
+
+    /// Knows no word from now on, before it knows any.
+    pub fn close_empty(&mut self) {
+        self.is_closed = true;
     }
 
     /// Starts over if the vocabulary has become too large or knew less than half of the words since

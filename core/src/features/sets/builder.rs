@@ -50,7 +50,8 @@ impl<'a> SetBuilder<'a> {
 
     /// Prepares for so few documents that one thread makes their sets.
     #[must_use]
-    pub fn small(self) -> Self {
+    pub fn small(mut self) -> Self {
+        self.collectors.iter_mut().for_each(|collector| collector.vocabulary.close_empty());
         Self { dictionary: Dictionary::small(), ..self }
     }
 

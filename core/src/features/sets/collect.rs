@@ -8,7 +8,7 @@ use super::number_sets::Sets;
 use super::overflow::OverflowToken;
 use super::vocabulary_batch::LookedUpDocument;
 use crate::error::{Error, Result};
-use crate::executor::{self, Stop};
+use crate::executor::{self, Executor, Stop};
 use crate::features::dictionary::Dictionary;
 use crate::features::dictionary::lookup::{Lookup, short_word};
 use crate::features::dictionary::pending::{Pending, PendingDocument, UNKNOWN};
@@ -213,10 +213,11 @@ impl Collector {
 
     /// Numbers the pending tokens that have to be looked up in the dictionary, in this thread. It
     /// is meant for few tokens.
-    pub(crate) fn number_here(&mut self, dictionary: &mut Dictionary) -> Result<()> {
+    pub(crate) fn number_here(&mut self, dictionary: &mut Dictionary, executor: &dyn Executor) -> Result<()> {
         let Self { spec, pending: Pending { lookups, long, documents, numbers, .. }, table, .. } = self;
         let stamp = dictionary.stamps(documents.len())?;
-        for lookup in lookups.iter() {
+        for (n, lookup) in lookups.iter().enumerate() {
+            executor::breathe(executor, n, CHECK_EVERY)?;
             let number = dictionary.number(lookup, long, stamp + lookup.document, *table, spec.multiset)?;
             memory::push(numbers, number, DOING)?;
         }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::group::{GroupDocuments, HeldGroup};
 use crate::error::{Error, Result};
-use crate::executor::{self, CallingThread};
+use crate::executor::{self, CallingThread, Stop};
 use crate::memory;
 use crate::methods::account::{Account, milliseconds};
 use crate::methods::documents::{Documents, Quiet, Side};
@@ -32,7 +32,7 @@ pub(crate) trait GroupWork<F> {
     fn bytes(&self) -> usize;
 }
 
-/// Works on all groups.
+/// Works on all groups. The next ones are read while the threads are busy.
 pub(crate) fn each_group<F: Send>(
     reading: &mut Reading<'_>,
     small: &Small<'_, F>,
@@ -41,43 +41,64 @@ pub(crate) fn each_group<F: Send>(
     let began = Instant::now();
     // A thread takes some ten times the memory of the documents that it works on.
     let most = reading.memory / 64 / reading.executor.count();
-    let mut waiting = Waiting::default();
-    while !work.is_enough(reading.most_pairs)
-        && let Some(first) = reading.documents.next_group()?
-    {
-        let (held, rest) = HeldGroup::read(first, reading.documents, most)?;
-        let (rows, bytes) = (waiting.rows, work.bytes());
-        reading.held(waiting.bytes + held.bytes + bytes);
-        reading.report(|| format!("joining groups, {rows} documents"));
-        waiting.rows += held.rows.iter().sum::<usize>();
-        if let Some(side) = rest {
-            waiting.work(reading, small, work)?;
-            large(reading, work, &held, Some(side))?;
-            continue;
+    let mut ahead = GroupsAhead { most, enough: (reading.memory / 64).max(1), ..GroupsAhead::default() };
+    while !work.is_enough(reading.most_pairs) {
+        while !ahead.is_full() {
+            ahead.read(reading.documents)?;
+            reading.report(|| format!("joining groups, {} documents", ahead.rows));
         }
-        waiting.bytes += held.bytes + size_of::<HeldGroup>();
-        memory::push(&mut waiting.groups, held, DOING)?;
-        if waiting.bytes >= reading.memory / 32 {
-            waiting.work(reading, small, work)?;
+        if !ahead.groups.is_empty() {
+            ahead.work(reading, small, work)?;
+        } else if let Some((held, side)) = ahead.large.take() {
+            reading.held(held.bytes + work.bytes());
+            large(reading, work, &held, Some(side))?;
+        } else {
+            break;
         }
     }
-    waiting.work(reading, small, work)?;
     reading.end_groups()?;
     reading.account.documents = reading.rows() as u64;
     reading.account.phases[0] = milliseconds(began);
     Ok(())
 }
 
-/// Complete groups that wait for the threads.
+/// Groups that were read and wait for the threads.
 #[derive(Default)]
-struct Waiting {
+struct GroupsAhead {
     groups: Vec<HeldGroup>,
     bytes: usize,
+    /// The group after these, if it is too large to be held: its first rows, and the table of which
+    /// more rows follow.
+    large: Option<(HeldGroup, Side)>,
+    ended: bool,
     /// The number of rows that were read so far.
     rows: usize,
+    /// The most bytes of a group that is held, and the number of bytes that are enough.
+    most: usize,
+    enough: usize,
 }
 
-impl Waiting {
+impl GroupsAhead {
+    fn is_full(&self) -> bool {
+        self.ended || self.large.is_some() || self.bytes >= self.enough
+    }
+
+    /// Reads the next group.
+    fn read(&mut self, documents: &mut dyn Documents) -> Result<()> {
+        let Some(first) = documents.next_group()? else {
+            self.ended = true;
+            return Ok(());
+        };
+        let (held, rest) = HeldGroup::read(first, documents, self.most)?;
+        self.rows += held.rows.iter().sum::<usize>();
+        if let Some(side) = rest {
+            self.large = Some((held, side));
+            return Ok(());
+        }
+        self.bytes += held.bytes + size_of::<HeldGroup>();
+        memory::push(&mut self.groups, held, DOING)
+    }
+
     /// Lets the threads work on the groups.
     fn work<F: Send>(
         &mut self,
@@ -87,7 +108,7 @@ impl Waiting {
     ) -> Result<()> {
         let has_right = reading.has_right();
         let groups = std::mem::take(&mut self.groups);
-        self.bytes = 0;
+        let bytes = std::mem::take(&mut self.bytes);
         // Groups of few rows are worked on together, so that threads do not wait for each other.
         const ROWS_A_UNIT: usize = 64;
         let mut units: Vec<GroupUnit<'_, F>> = Vec::new();
@@ -99,8 +120,15 @@ impl Waiting {
                 (from, rows) = (n + 1, 0);
             }
         }
+        let mut read = Ok(());
+        let documents = &mut *reading.documents;
+        let mut read_on = || {
+            if read.is_ok() && !self.is_full() && documents.is_ready() {
+                read = self.read(documents);
+            }
+        };
         let budget = reading.memory;
-        executor::each(reading.executor, &mut units, |unit, stop| {
+        let work_on = |unit: &mut GroupUnit<'_, F>, stop: &Stop| {
             while let Some((group, rest)) = unit.todo.split_first() {
                 stop.check()?;
                 let found = match group.may_have_pairs(has_right) {
@@ -123,7 +151,10 @@ impl Waiting {
                 unit.todo = rest;
             }
             Ok(())
-        })?;
+        };
+        executor::each_beside(reading.executor, &mut units, work_on, &mut read_on)?;
+        read?;
+        reading.held(bytes + self.bytes + work.bytes());
         let found = units.into_iter().flat_map(|unit| unit.found);
         for (group, found) in groups.iter().zip(found) {
             match found {

@@ -122,7 +122,7 @@ impl Build {
         let next = Self::segment(self.home, self.index, &mut self.directory, &self.keys);
         let segment = std::mem::replace(&mut self.segment, next);
         progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, SORTING);
-        let written = segment.finish(|done, total| {
+        let written = segment.finish(&self.keys, |done, total| {
             progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_TOTAL, total as i64);
             progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_DONE, done as i64);
         })?;

@@ -164,16 +164,15 @@ pub(super) fn near_bits(
                     give(row, sketch, wanted);
                 }
             };
-            if let Some(rows) = sought_rows(&segment)?
-                && rows.len() as u64 <= u64::from(segment.about.row_pages)
-            {
-                segment.look(rows, |_, row, sketch| each(row, sketch, &mut wanted))?;
-                continue;
-            }
-            if pages > u64::from(buffers) {
+            let pages_of_group = sought_rows(&segment)?.map(|rows| segment.pages_of(rows));
+            if pages > u64::from(buffers) && pages_of_group.is_none() {
                 segment.index = bulk;
             }
-            left_out += segment.near_rows(bits, &mut wanted, &mut each)?;
+            let all = 0..segment.about.row_pages;
+            left_out += match pages_of_group {
+                None => segment.near_rows(all, bits, &mut wanted, &mut each)?,
+                Some(some) => segment.near_rows(some, bits, &mut wanted, &mut each)?,
+            };
         }
         Ok(SearchEnd { reached: None, left_out: left_out > 0 })
     })

@@ -1,5 +1,6 @@
 //! Makes a segment of rows in any order: of the pending ones, or of those of a table.
 
+use super::group_order::GroupOrder;
 use super::maintenance::{Change, Maintenance, budget, sure};
 use super::pending::{self, PendingPages};
 use super::sort::PairSorter;
@@ -53,7 +54,7 @@ impl Maintenance {
             }
             blocks.push(block);
         }
-        let (added, head) = (segment.finish(|_, _| ())?, Some((meta.tail, meta.tail_sequence)));
+        let (added, head) = (segment.finish(&keys, |_, _| ())?, Some((meta.tail, meta.tail_sequence)));
         if added.is_none() {
             // If no rows are left, the order that was just settled is dropped.
             blocks.extend(settled.iter().flat_map(|settled| order::blocks(index, settled)));
@@ -114,11 +115,13 @@ pub(crate) struct SegmentBuilder {
     writer: SegmentWriter,
     sorter: PairSorter,
     posted: Posted,
+    /// The items of an index with group columns, until all are known.
+    waiting: Option<GroupOrder>,
 }
 
 impl SegmentBuilder {
-    /// Starts a segment with this id. Its lists and the sorter of its signatures use at most so
-    /// many bytes of memory.
+    /// Starts a segment with this id. Its lists, before them what waits for the order of its
+    /// groups, and the sorter of its signatures use at most so many bytes of memory.
     pub(crate) fn new(
         index: OpenIndex,
         logging: Logging,
@@ -130,16 +133,24 @@ impl SegmentBuilder {
             writer: SegmentWriter::new(index, logging, id, keys.layout(), lists),
             sorter: PairSorter::new(sorter),
             posted: Posted::default(),
+            waiting: (keys.meta.groups > 0).then(|| GroupOrder::new(lists)),
         }
     }
 
     /// Returns the number of rows so far.
     pub(crate) fn rows(&self) -> u32 {
-        self.writer.rows()
+        self.waiting.as_ref().map_or(self.writer.rows(), |waiting| waiting.items)
     }
 
     /// Adds the row of an item.
     pub(crate) fn add(&mut self, keys: &ClassKeys, item: &Item<'_>) -> error::Result<()> {
+        match &mut self.waiting {
+            Some(waiting) => waiting.push(item),
+            None => self.add_next(keys, item),
+        }
+    }
+
+    fn add_next(&mut self, keys: &ClassKeys, item: &Item<'_>) -> error::Result<()> {
         let row = keys.post(item, &mut self.posted)?;
         let number = self.writer.add(row, &self.posted.sketch)?;
         self.posted.signatures.iter().try_for_each(|&signature| self.sorter.push(signature, number))
@@ -147,7 +158,14 @@ impl SegmentBuilder {
 
     /// Writes the segment, unless it has no rows. Calls `progress` now and then with the number of
     /// signatures that are written and the number of all.
-    pub(crate) fn finish(self, mut progress: impl FnMut(u64, u64)) -> error::Result<Option<Descriptor>> {
+    pub(crate) fn finish(
+        mut self,
+        keys: &ClassKeys,
+        mut progress: impl FnMut(u64, u64),
+    ) -> error::Result<Option<Descriptor>> {
+        if let Some(waiting) = self.waiting.take() {
+            waiting.each(|item| self.add_next(keys, item))?;
+        }
         let Self { mut writer, sorter, .. } = self;
         if writer.rows() == 0 {
             return Ok(None);

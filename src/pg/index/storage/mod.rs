@@ -3,6 +3,7 @@
 
 pub(crate) mod cursor;
 pub(crate) mod flush;
+mod group_order;
 pub(crate) mod list_bytes;
 pub(crate) mod list_reader;
 mod lists;

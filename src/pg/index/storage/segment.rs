@@ -319,11 +319,20 @@ impl Segment {
         Ok((dead, marked))
     }
 
-    /// Calls `each` with every row whose sketch differs from `bits` in at most `wanted` bits, and
-    /// with every row that has flags. `each` may change `wanted` for the rows that follow. Returns
-    /// the number of rows that were left out.
+    /// Returns the row pages that have some rows, whose numbers ascend.
+    pub(crate) fn pages_of(&self, mut rows: Vec<u32>) -> Vec<u32> {
+        let (_, per_page) = self.shape_of_rows();
+        rows.iter_mut().for_each(|row| *row /= per_page);
+        rows.dedup();
+        rows
+    }
+
+    /// Calls `each` with every row of some row pages whose sketch differs from `bits` in at most
+    /// `wanted` bits, and with every row that has flags. `each` may change `wanted` for the rows
+    /// that follow. Returns the number of rows that were left out.
     pub(crate) fn near_rows(
         &self,
+        pages: impl IntoIterator<Item = u32>,
         bits: &[u8],
         wanted: &mut u32,
         each: &mut dyn FnMut(HeapRow, &[u8], &mut u32),
@@ -331,7 +340,7 @@ impl Segment {
         let (width, per_page) = self.shape_of_rows();
         let mut near = or_raise(memory::filled(0, per_page as usize, "comparing the sketches of an index"));
         let mut left_out = 0;
-        for n in 0..self.about.row_pages {
+        for n in pages {
             let (page, count) = self.whole_row_page(n)?;
             let contents = page.contents();
             // The flags of a row are its first two bytes.

@@ -9,7 +9,8 @@ from django.contrib.postgres.indexes import OpClass
 from django.db.models import Deferrable, Q
 
 from neardup.django.functions import Near
-from neardup.options import Options, operator_class
+from neardup.django.indexes import grouped
+from neardup.options import Options, Within, group_columns, operator_class
 
 _OPERATORS = "text_ball_set_ops"
 _LEAST = 0.7
@@ -19,7 +20,8 @@ _LEAST = 0.7
 class NearExclusionConstraint(ExclusionConstraint):
     """No two rows whose texts in a field are at least so similar, by `EXCLUDE USING signature (near(…) WITH &&)`.
 
-    The other arguments are those of `near`, and those of constraints of Django.
+    With `within`, no two rows with equal values in these fields: "tenant", or {"lang": "text_group_ops"} for texts. The
+    other arguments are those of `near`, and those of constraints of Django.
     """
 
     def __init__(
@@ -28,6 +30,7 @@ class NearExclusionConstraint(ExclusionConstraint):
         similarity: float = 0.8,
         *,
         name: str,
+        within: Within = (),
         shingle: int | None = None,
         multiset: bool | None = None,
         tokenizer: str | None = None,
@@ -55,12 +58,18 @@ class NearExclusionConstraint(ExclusionConstraint):
             options["normalize"] = normalization
         if similarity < _LEAST:
             options["threshold"] = similarity
+        groups = group_columns(within)
+        if groups:
+            self._given["within"] = groups
         expression = Near(field, similarity, **named)
         more: dict[str, Any] = {"condition": condition, "deferrable": deferrable}
         more |= {"violation_error_code": violation_error_code, "violation_error_message": violation_error_message}
         super().__init__(
             name=name,
-            expressions=[(OpClass(expression, name=operator_class(_OPERATORS, options)), "&&")],
+            expressions=[
+                *((group, "=") for group in grouped(groups)),
+                (OpClass(expression, name=operator_class(_OPERATORS, options)), "&&"),
+            ],
             **{key: value for key, value in more.items() if value is not None},
         )
         # Django lets only GiST and SP-GiST in.
