@@ -94,13 +94,15 @@ fn edited(edits: Edits, most: u32, reading: &mut Reading<'_>) -> Result<EditedSe
     }
     let rows = RankedRows { ranks: places(&rows)?, rows, right_from };
     reading.report(|| "listing shared runs".to_owned());
-    let held = texts.bytes() + 2 * memory::bytes(&rows.rows);
-    let resources = reading.resources_after(held + windows.bytes());
+    // While seeds are listed, there is a bit for each word, and the number of words before each row.
+    let marks = reading.account.tokens as usize / 8 + rows.rows.len() * size_of::<u64>();
+    let held = texts.bytes() + 2 * memory::bytes(&rows.rows) + windows.bytes() + marks;
+    let resources = reading.resources_after(held);
     let search = EditedSearch::new(texts, rows, windows.sorted(executor)?, edits, most, resources)?;
     reading.account.counts.candidates = search.all;
     reading.account.counts.stop_signatures = search.capped.sentences;
     reading.account.counts.stop_documents = search.capped.occurrences;
-    reading.held(search.bytes());
+    reading.held(search.bytes().max(held + resources.budget / 4));
     Ok(search)
 }
 

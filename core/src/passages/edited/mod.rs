@@ -9,8 +9,9 @@
 //! to the last word of both, until no two of them overlap: these are the passages.
 //!
 //! Runs of s words are found by their hashes, like the windows of repeated runs ([`windows`]).
-//! Those that more than a given number of places have begin no passage. Runs are continued in a
-//! band of 2k + 1 diagonals ([`stretch`]), two documents at a time ([`search`]).
+//! Words that are in a run of s words of more than a given number of places begin no passage: a
+//! longest common run has to have s words without them. Runs are continued in a band of 2k + 1
+//! diagonals ([`stretch`]), two documents at a time ([`search`]).
 //! O(words + places · most places), with k words of work for each word of a passage.
 
 pub mod search;

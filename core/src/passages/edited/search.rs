@@ -38,7 +38,7 @@ impl EditedSearch {
         most: u32,
         resources: Resources<'_>,
     ) -> Result<Self> {
-        let (found, capped) = seeds(windows, &rows, most, resources)?;
+        let (found, capped) = seeds(windows, &texts, &rows, [edits.run() as u32, most], resources)?;
         let all = found.len();
         let seeds = Groups::new(found.sorted(resources.executor)?, resources.executor)?;
         Ok(Self { texts, rows, seeds, edits, all, taken: 0, capped })

@@ -5,14 +5,14 @@ use bytemuck::{Pod, Zeroable};
 use super::Edits;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
-use crate::features::hash_sets::SetCollector;
+use crate::features::hash_sets::{HashSets, SetCollector};
 use crate::features::runs::places::token_places;
 use crate::features::runs::tokens::{Rolling, read_tokens};
 use crate::features::tokens::{Document, Scratch, Tokenizer};
 use crate::memory;
 use crate::passages::Capped;
 use crate::storage::files::Resources;
-use crate::storage::sort::{Sorted, Sorter, both, both_long, order_by_key};
+use crate::storage::sort::{Groups, Sorted, Sorter, both, both_long, order_by_key};
 use crate::text::spans::Span;
 
 const DOING: &str = "looking for runs of words";
@@ -135,74 +135,113 @@ pub struct RankedRows {
     pub right_from: Option<u32>,
 }
 
-/// Lists the places that share a window, once for each run: at its first window, or after windows
-/// that more than `most` places have. Returns these windows as sentences.
+/// The words of all documents that are in windows of too many places.
+struct FrequentWords {
+    /// The number of words of the rows before each row.
+    starts: Vec<u64>,
+    /// A bit for each word.
+    bits: Vec<u64>,
+    /// The number of words of a window.
+    run: u64,
+}
+
+impl FrequentWords {
+    fn new(texts: &HashSets, rows: usize, run: usize) -> Result<Self> {
+        let mut all = 0;
+        let start = |row: usize| {
+            let start = all;
+            // The other half are the places of the words.
+            all += u64::from(texts.size(row as u32)) / 2;
+            start
+        };
+        let starts = memory::collect((0..rows).map(start), DOING)?;
+        let bits = memory::zeroed((all / 64) as usize + 1, DOING)?;
+        Ok(Self { starts, bits, run: run as u64 })
+    }
+
+    fn places(&self, row: u32, first: u32) -> impl Iterator<Item = (usize, u64)> + use<> {
+        let first = self.starts[row as usize] + u64::from(first);
+        (first..first + self.run).map(|word| ((word / 64) as usize, 1 << (word % 64)))
+    }
+
+    fn add(&mut self, window: &PlacedWindow) {
+        self.places(window.row, window.first).for_each(|(at, bit)| self.bits[at] |= bit);
+    }
+
+    /// Reports whether a window has such a word.
+    fn are_in(&self, row: u32, first: u32) -> bool {
+        self.places(row, first).any(|(at, bit)| self.bits[at] & bit != 0)
+    }
+
+    /// Reports whether a place begins a run: whether the windows of both places before are not the
+    /// same, or one of them has such a word.
+    fn begin(&self, one: &PlacedWindow, other: &PlacedWindow) -> bool {
+        one.before == 0
+            || one.before != other.before
+            || [one, other].into_iter().any(|window| self.are_in(window.row, window.first - 1))
+    }
+
+    /// Finds the windows that more than `most` places have. Returns them as sentences.
+    fn find(
+        &mut self,
+        windows: &mut Sorted<PlacedWindow>,
+        most: u32,
+        executor: &dyn Executor,
+    ) -> Result<Capped> {
+        let (mut capped, mut own, mut places) = (Capped::default(), Vec::new(), 0);
+        let mut last = None;
+        while let Some(window) = windows.next(executor)? {
+            if last.replace(window.hash) != Some(window.hash) {
+                own.clear();
+                places = 0;
+            }
+            places += 1;
+            memory::push(&mut own, window, DOING)?;
+            if places > most {
+                capped.sentences += u64::from(places == most + 1);
+                capped.occurrences += own.len() as u64;
+                own.drain(..).for_each(|window| self.add(&window));
+            }
+        }
+        windows.rewind(executor)?;
+        Ok(capped)
+    }
+}
+
+/// Lists the places that share a window, once for each run: at the first window. A window with a
+/// word of a window that more than `most` places have does not count. Returns the latter windows as
+/// sentences.
 pub fn seeds<'f>(
     mut windows: Sorted<PlacedWindow>,
+    texts: &HashSets,
     rows: &RankedRows,
-    most: u32,
+    [run, most]: [u32; 2],
     resources: Resources<'f>,
 ) -> Result<(Sorter<'f, Seed>, Capped)> {
     let Resources { files, budget, executor } = resources;
-    let (frequent, capped) = frequent(&mut windows, most, executor)?;
-    windows.rewind(executor)?;
+    let mut frequent = FrequentWords::new(texts, rows.rows.len(), run as usize)?;
+    let capped = frequent.find(&mut windows, most, executor)?;
     let mut found = Sorter::new(files, budget / 4);
+    let mut windows = Groups::new(windows, executor)?;
     let mut own: Vec<PlacedWindow> = Vec::new();
-    let mut next_frequent = frequent.iter().peekable();
-    loop {
-        let next = windows.next(executor)?;
-        if own.last().is_some_and(|last| next.is_none_or(|next| next.hash != last.hash)) {
-            own.sort_unstable_by_key(|window| both(rows.ranks[window.row as usize], window.first));
-            for (n, one) in own.iter().enumerate() {
-                executor::breathe(executor, n, 1 << 6)?;
-                let rank = rows.ranks[one.row as usize];
-                if rows.right_from.is_some_and(|from| rank >= from) {
-                    break;
-                }
-                let after = rows.right_from.unwrap_or(rank + 1);
-                let others = own[n..].partition_point(|other| rows.ranks[other.row as usize] < after);
-                for other in &own[n + others..] {
-                    // The run goes on from a window before.
-                    if one.before != 0
-                        && one.before == other.before
-                        && frequent.binary_search(&one.before).is_err()
-                    {
-                        continue;
-                    }
-                    let ranks = [rank, rows.ranks[other.row as usize]];
-                    found.push(Seed { ranks, firsts: [one.first, other.first] }, executor)?;
-                }
+    let rank = |window: &PlacedWindow| rows.ranks[window.row as usize];
+    let is_left_out = |_: &mut PlacedWindow, next: &PlacedWindow| frequent.are_in(next.row, next.first);
+    while windows.next(&mut own, |window| window.hash, is_left_out, executor)? {
+        own.retain(|window| !frequent.are_in(window.row, window.first));
+        own.sort_unstable_by_key(|window| both(rank(window), window.first));
+        for (n, one) in own.iter().enumerate() {
+            executor::breathe(executor, n, 1 << 6)?;
+            let left = rank(one);
+            if rows.right_from.is_some_and(|from| left >= from) {
+                break;
             }
-            own.clear();
-        }
-        let Some(window) = next else { break };
-        while next_frequent.next_if(|&&hash| hash < window.hash).is_some() {}
-        if next_frequent.peek() != Some(&&window.hash) {
-            memory::push(&mut own, window, DOING)?;
+            let after = rows.right_from.unwrap_or(left + 1);
+            let others = own[n..].partition_point(|other| rank(other) < after);
+            for other in own[n + others..].iter().filter(|other| frequent.begin(one, other)) {
+                found
+                    .push(Seed { ranks: [left, rank(other)], firsts: [one.first, other.first] }, executor)?;
+            }
         }
     }
     Ok((found, capped))
-}
-
-/// Returns the hashes of the windows that more than `most` places have, ascending.
-fn frequent(
-    windows: &mut Sorted<PlacedWindow>,
-    most: u32,
-    executor: &dyn Executor,
-) -> Result<(Vec<u64>, Capped)> {
-    let (mut frequent, mut capped) = (Vec::new(), Capped::default());
-    let (mut last, mut places) = (None, 0u64);
-    loop {
-        let next = windows.next(executor)?.map(|window| window.hash);
-        if let Some(hash) = last.filter(|_| next != last && places > most.into()) {
-            memory::push(&mut frequent, hash, DOING)?;
-            capped.sentences += 1;
-            capped.occurrences += places;
-        }
-        places = if next == last { places + 1 } else { 1 };
-        last = next;
-        if next.is_none() {
-            return Ok((frequent, capped));
-        }
-    }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use neardup_core::features::spotsigs::Antecedents;
 use neardup_core::passages::Parameters;
+use neardup_core::passages::edited::Edits;
 
 use crate::bootstrap::{self, Part};
 use crate::planted::{Planted, RUN};
@@ -79,6 +80,40 @@ pub fn settings(planted: &[Planted]) {
     println!("Drawn: pairs of documents with planted sentences.\n");
     let heads = ["en: F1", "zh: F1"].map(bootstrap::heads).concat();
     table(&[vec!["setting".to_owned()], heads].concat(), &intervals);
+}
+
+/// Copies of which words were replaced: by words of which some are edited, and by sentences.
+pub fn edited(planted: &[Planted]) {
+    println!("### Copies of which a share of the words was replaced, with 95 % intervals\n");
+    let heads = ["en", "zh"]
+        .map(|name| [format!("{name}: precision"), "95 %".into(), "recall".into(), "95 %".into()]);
+    let again: Vec<Planted> = planted.iter().map(Planted::edited_again).collect();
+    let words =
+        |share, min_length| Parameters { edits: Some(Edits { share, min_length }), ..Parameters::default() };
+    let mut cells: Vec<Vec<String>> = Vec::new();
+    for (name, parameters) in [
+        ("edits 0.1, 30 words", words(0.1, 30)),
+        ("edits 0.2, 20 words", words(0.2, 20)),
+        ("the defaults: I-Match, 3 sentences", Parameters::default()),
+        (
+            "2-shingles at 0.5, 1 sentence",
+            Parameters { features: shingles(2), threshold: 0.5, min_sentences: 1, ..Parameters::default() },
+        ),
+    ] {
+        for (share, planted) in [("0.05", planted), ("0.1", &again)] {
+            let mut row = vec![name.to_owned(), share.to_owned()];
+            for planted in planted {
+                let each = planted.judge_each(&passages(&planted.texts, &parameters), &["edit5"]);
+                for whole in [|score: &Score| score.found, |score: &Score| score.truth] {
+                    let parts: Vec<Part> =
+                        each.iter().map(|score| [score.both as f64, whole(score) as f64]).collect();
+                    row.extend(bootstrap::cells(&parts, None).into_iter().take(2));
+                }
+            }
+            cells.push(row);
+        }
+    }
+    table(&[vec!["setting".to_owned(), "words replaced".to_owned()], heads.concat()].concat(), &cells);
 }
 
 /// The least width of a passage: what it keeps of planted passages, and how many it leaves of the
