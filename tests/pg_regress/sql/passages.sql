@@ -193,11 +193,11 @@ SELECT left_id, right_id, left_span, right_span FROM partial_duplicates('edited'
 SELECT count(*) FROM partial_duplicates('edited', edits => 0, text_column => 'body', min_length => 9);
 SELECT p.left_span, p.right_span, round(p.similarity::numeric, 4) AS similarity FROM edited a, edited b, shared_passages(a.body, b.body, edits => 0.1, min_length => 20) p WHERE a.id = 2 AND b.id = 1;
 SELECT left_id, right_id FROM partial_duplicates_between('edited', 'edited', edits => 0.1, min_length => 20, text_column => 'body', right_text_column => 'body') ORDER BY 1, 2;
-SELECT left_id, right_id FROM partial_duplicates('edited', 0.9, NULL::text, edits => 0.1, min_length => 20, text_column => 'body', within => 'source');
+SELECT left_id, right_id FROM partial_duplicates('edited', edits => 0.1, min_length => 20, text_column => 'body', tokenizer => 'html', within => 'source');
 SELECT left_id, right_id FROM partial_duplicates('edited', edits => 0.1, min_length => 20, text_column => 'body', across => 'source') ORDER BY 1, 2;
 SELECT count(*) FROM partial_duplicates('edited', edits => 0.1, min_length => 20, text_column => 'body', options => '{"max_similar": 2}');
 SELECT stop_signatures, stop_documents FROM near_duplicates_stats();
-SELECT partial_duplicates('edited', edits => 0.1, min_length => 20, text_column => 'body', max_passages => 1);
+SELECT * FROM partial_duplicates('edited', edits => 0.1, min_length => 20, text_column => 'body', tokenizer => 'html', max_passages => 1);
 SELECT partial_duplicates('edited', edits => 0.31, text_column => 'body');
 SELECT partial_duplicates('edited', edits => 'NaN', text_column => 'body');
 SELECT partial_duplicates('edited', edits => 0.1, min_length => 3, text_column => 'body');
