@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::features::hash_sets::{HashSets, SetCollector};
 use crate::features::units::sets::{DocumentUnit, Units};
 use crate::memory;
-use crate::passages::edited::Edits;
+use crate::passages::edited::EditedWords;
 use crate::passages::edited::search::EditedSearch;
 use crate::passages::edited::windows::{RankedRows, WindowReader};
 use crate::passages::in_groups::{FoundPassages, LoggedPassage};
@@ -66,7 +66,7 @@ fn all(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Box<dyn Pas
 
 /// Reads the documents, lists the runs that they share, and prepares the search for edited
 /// passages.
-fn edited(edits: Edits, most: u32, reading: &mut Reading<'_>) -> Result<EditedSearch> {
+fn edited(edits: EditedWords, most: u32, reading: &mut Reading<'_>) -> Result<EditedSearch> {
     let (files, executor, memory) = (reading.files, reading.executor, reading.memory);
     let mut readers = memory::collect((0..executor.count()).map(|_| WindowReader::new(edits)), DOING)?;
     let (mut texts, mut windows) = (HashSets::default(), Sorter::new(files, memory / 4));
@@ -94,7 +94,7 @@ fn edited(edits: Edits, most: u32, reading: &mut Reading<'_>) -> Result<EditedSe
     }
     let rows = RankedRows { ranks: places(&rows)?, rows, right_from };
     reading.report(|| "listing shared runs".to_owned());
-    // While seeds are listed, there is a bit for each word, and the number of words before each row.
+    // Seeds are listed with a bit for each word, and the number of words before each row.
     let marks = reading.account.tokens as usize / 8 + rows.rows.len() * size_of::<u64>();
     let held = texts.bytes() + 2 * memory::bytes(&rows.rows) + windows.bytes() + marks;
     let resources = reading.resources_after(held);

@@ -43,7 +43,7 @@ use crate::executor::Executor;
 use crate::features::imatch::IdfRange;
 use crate::features::units::signatures::Features;
 use crate::verify::measure::check_threshold;
-use edited::Edits;
+use edited::EditedWords;
 pub use search::{between, between_documents};
 
 /// The parameters that define a passage.
@@ -79,7 +79,7 @@ pub struct Parameters {
     pub within_documents: bool,
     /// If given, passages are words of which some were edited, whatever their sentences, and of the
     /// other parameters only `most_similar` counts: the greatest number of places of a run.
-    pub edits: Option<Edits>,
+    pub edits: Option<EditedWords>,
 }
 
 impl Default for Parameters {

@@ -18,7 +18,7 @@ use super::tokenizer::{HTML, HtmlPages};
 use crate::pg::read::source::DocumentSource;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::passages::Parameters;
-use neardup_core::passages::edited::Edits;
+use neardup_core::passages::edited::EditedWords;
 
 /// A search for passages to run.
 #[derive(Debug)]
@@ -145,11 +145,11 @@ pub(crate) fn wanted(given: Named<'_>, example: &mut Example) -> Result<PassageA
 }
 
 /// Reads how much of a passage may be edited, if passages are not made of sentences.
-fn edits(given: Named<'_>, features: &str, example: &mut Example) -> Result<Option<Edits>> {
+fn edits(given: Named<'_>, features: &str, example: &mut Example) -> Result<Option<EditedWords>> {
     let default = Parameters::default();
     let length: Option<i32> = given.get(Argument::MinLength);
     let Some(share) = given.get(Argument::Edits) else {
-        let hint = || such_as(&example.with("edits", 0.1).with("min_length", Edits::LEAST));
+        let hint = || such_as(&example.with("edits", 0.1).with("min_length", EditedWords::LEAST));
         return length.map_or(Ok(None), |_| {
             let message = "min_length counts the words of edited passages, and edits is not given";
             Err(SqlError::parameter(message).hint(hint()))
@@ -165,14 +165,14 @@ fn edits(given: Named<'_>, features: &str, example: &mut Example) -> Result<Opti
         (Argument::Shingle, given.get::<i32>(Argument::Shingle).is_some()),
     ];
     let good = example.for_function(given.form.name, example.id_type.clone());
-    let good = good.with("edits", 0.1).with("min_length", Edits::LEAST);
+    let good = good.with("edits", 0.1).with("min_length", EditedWords::LEAST);
     if let Some((argument, _)) = of_sentences.iter().find(|(_, is_given)| *is_given) {
         let message = format!("edits compares words, and {} is for sentences", argument.name());
         return Err(SqlError::parameter(message).hint(such_as(&good)));
     }
     // A length below 0 is refused with the other values.
-    let min_length = length.map_or(Edits::LEAST, |length| u32::try_from(length).unwrap_or(0));
-    let edits = Edits { share, min_length };
+    let min_length = length.map_or(EditedWords::LEAST, |length| u32::try_from(length).unwrap_or(0));
+    let edits = EditedWords { share, min_length };
     edits.check().map_err(|error| SqlError::from(error).hint(such_as(&good)))?;
     *example = example.with("edits", share).with("min_length", min_length);
     Ok(Some(edits))

@@ -1,18 +1,18 @@
 //! Passages in which some words were edited: inserted, deleted or replaced.
 //!
-//! Of `min_length` words at most k = ⌊`edits` · `min_length`⌋ are edited, so one run of
-//! s = ⌊`min_length` / (k + 1)⌋ words at least is untouched, and both texts have it. So each longest
-//! common run of s words or more is *continued*, backwards from its first word and forwards from
-//! its last one: a continuation has an edit distance, and ends with two equal words, or is empty.
-//! A run with two continuations of at most k edits in all, and of `min_length` words or more in the
-//! mean of both texts, is a stretch. Stretches that overlap in both texts are one, from the first
-//! to the last word of both, until no two of them overlap: these are the passages.
+//! Of `min_length` words at most k = ⌊`edits` · `min_length`⌋ are edited, so that one run of s =
+//! ⌊`min_length` / (k + 1)⌋ words at least is not, and both texts have it. Each longest common run
+//! of s words or more is *continued*, backwards from its first word and forwards from its last
+//! one: a continuation has an edit distance, and ends with two equal words, or is empty. A run with
+//! two continuations of at most k edits in all, and of `min_length` words or more in the mean of
+//! both texts, is a stretch. Stretches that overlap in both texts are one, from the first to the
+//! last word of both, until no two of them overlap: these are the passages.
 //!
 //! Runs of s words are found by their hashes, like the windows of repeated runs ([`windows`]).
 //! Words that are in a run of s words of more than a given number of places begin no passage: a
 //! longest common run has to have s words without them. Runs are continued in a band of 2k + 1
-//! diagonals ([`stretch`]), two documents at a time ([`search`]).
-//! O(words + places · most places), with k words of work for each word of a passage.
+//! diagonals ([`stretch`]), two documents at a time ([`search`]). O(words · most places), with k
+//! words of work for each word of a passage.
 
 pub mod search;
 mod stretch;
@@ -26,21 +26,21 @@ use crate::error::{Error, Result};
 /// How much of a passage may be edited, and how long it is.
 ///
 /// ```
-/// use neardup_core::passages::edited::Edits;
+/// use neardup_core::passages::edited::EditedWords;
 ///
-/// let edits = Edits { share: 0.1, min_length: 30 };
+/// let edits = EditedWords { share: 0.1, min_length: 30 };
 /// // Of 30 words 3 are edited, so that a run of 7 is not.
 /// assert_eq!((edits.most(), edits.run()), (3, 7));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Edits {
+pub struct EditedWords {
     /// The greatest share of edited words, 0 to 0.3.
     pub share: f64,
     /// The least number of words of a passage, 4 to 1000.
     pub min_length: u32,
 }
 
-impl Edits {
+impl EditedWords {
     /// The number of words of a passage by default.
     pub const LEAST: u32 = 30;
 

@@ -1,6 +1,6 @@
 //! The search for edited passages, some pairs of documents at a time.
 
-use super::Edits;
+use super::EditedWords;
 use super::stretch::stretches;
 use super::windows::{PlacedWindow, RankedRows, Seed, WindowReader, seeds};
 use crate::error::Result;
@@ -20,7 +20,7 @@ pub struct EditedSearch {
     texts: HashSets,
     rows: RankedRows,
     seeds: Groups<Seed>,
-    edits: Edits,
+    edits: EditedWords,
     /// The number of seeds, and of those that were taken.
     pub all: u64,
     taken: u64,
@@ -34,7 +34,7 @@ impl EditedSearch {
         texts: HashSets,
         rows: RankedRows,
         windows: Sorted<PlacedWindow>,
-        edits: Edits,
+        edits: EditedWords,
         most: u32,
         resources: Resources<'_>,
     ) -> Result<Self> {
@@ -96,7 +96,7 @@ struct EditedPair {
 
 impl EditedPair {
     /// Finds the passages. After a stop, the next call starts from the beginning.
-    fn compare(&mut self, open: &Loaded<'_>, edits: Edits, stop: &Stop) -> Result<()> {
+    fn compare(&mut self, open: &Loaded<'_>, edits: EditedWords, stop: &Stop) -> Result<()> {
         let texts = self.rows.map(|row| {
             let text = open.get(row);
             text.split_at(text.len() / 2)
@@ -122,7 +122,7 @@ impl EditedPair {
 pub fn edited_between(
     documents: [&Document; 2],
     parameters: &Parameters,
-    edits: Edits,
+    edits: EditedWords,
     stop: &Stop,
 ) -> Result<Vec<Passage>> {
     let executor = CallingThread { stop };

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::Edits;
+use super::EditedWords;
 use crate::error::Result;
 use crate::executor::{self, Stop};
 use crate::features::hash_sets::shared;
@@ -54,7 +54,7 @@ impl Stretch {
 pub(super) fn stretches(
     words: [&[u64]; 2],
     seeds: &mut [[u32; 2]],
-    edits: Edits,
+    edits: EditedWords,
     stop: &Stop,
 ) -> Result<Vec<Stretch>> {
     let [left, right] = words;
@@ -64,8 +64,8 @@ pub(super) fn stretches(
     let [mut forwards, mut backwards] = [Continuations::default(), Continuations::default()];
     // The diagonal of the last run, and where the run ends.
     let mut last: Option<(i64, usize)> = None;
-    for (n, seed) in seeds.iter().enumerate() {
-        stop.check_every(n, 1 << 8)?;
+    for seed in seeds.iter() {
+        stop.check()?;
         let (own, [i, j]) = (diagonal(seed).0, seed.map(|place| place as usize));
         if last.is_some_and(|(diagonal, end)| diagonal == own && i < end) {
             continue;
@@ -108,8 +108,8 @@ fn united(mut all: Vec<Stretch>, stop: &Stop) -> Result<Vec<Stretch>> {
         let before = all.len();
         // Those that the next one may overlap in the left text, and those that end before it.
         let (mut open, mut done): (Vec<Stretch>, Vec<Stretch>) = (Vec::new(), Vec::new());
-        for (n, mut next) in all.into_iter().enumerate() {
-            stop.check_every(n, 1 << 8)?;
+        for mut next in all {
+            stop.check()?;
             let mut at = 0;
             while let Some(other) = open.get(at) {
                 if other.overlaps(&next) {

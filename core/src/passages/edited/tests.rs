@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use proptest::prelude::*;
 
-use super::Edits;
+use super::EditedWords;
 use crate::executor::Stop;
 use crate::methods::corpus::Corpus;
 use crate::passages::{Parameters, Passage, between};
@@ -36,7 +36,7 @@ fn distances(a: &[u8], b: &[u8]) -> Vec<([usize; 2], usize)> {
 }
 
 /// Which words are in a window of too many places.
-fn frequent(words: &[u8], edits: Edits, is_frequent: &dyn Fn(&[u8]) -> bool) -> Vec<bool> {
+fn frequent(words: &[u8], edits: EditedWords, is_frequent: &dyn Fn(&[u8]) -> bool) -> Vec<bool> {
     let mut frequent = vec![false; words.len()];
     for (n, window) in words.windows(edits.run()).enumerate() {
         if is_frequent(window) {
@@ -47,7 +47,12 @@ fn frequent(words: &[u8], edits: Edits, is_frequent: &dyn Fn(&[u8]) -> bool) -> 
 }
 
 /// The stretches of two texts, joined until none overlap.
-fn by_definition(a: &[u8], b: &[u8], edits: Edits, is_frequent: &dyn Fn(&[u8]) -> bool) -> Vec<Stretch> {
+fn by_definition(
+    a: &[u8],
+    b: &[u8],
+    edits: EditedWords,
+    is_frequent: &dyn Fn(&[u8]) -> bool,
+) -> Vec<Stretch> {
     let [of_a, of_b] = [a, b].map(|words| frequent(words, edits, is_frequent));
     let reversed = |words: &[u8]| words.iter().rev().copied().collect::<Words>();
     let mut all: Vec<Stretch> = Vec::new();
@@ -106,9 +111,9 @@ fn similarity(a: &[u8], b: &[u8]) -> f64 {
     2.0 * both.count() as f64 / (a.len() + b.len()) as f64
 }
 
-fn edits() -> impl Strategy<Value = Edits> {
+fn edits() -> impl Strategy<Value = EditedWords> {
     (0..=30u32, 4..14u32)
-        .prop_map(|(share, min_length)| Edits { share: f64::from(share) / 100.0, min_length })
+        .prop_map(|(share, min_length)| EditedWords { share: f64::from(share) / 100.0, min_length })
 }
 
 /// Texts of few words, some of which have parts of others.
@@ -176,7 +181,7 @@ proptest! {
         places in prop::collection::vec((0..1000usize, 0..3usize), 0..12),
         around in prop::collection::vec(0..9usize, 4),
     ) {
-        let edits = Edits { share: f64::from(share) / 100.0, min_length: min_length as u32 };
+        let edits = EditedWords { share: f64::from(share) / 100.0, min_length: min_length as u32 };
         let own: Vec<String> = (0..min_length + more).map(|n| format!("w{n}")).collect();
         let mut copy = own.clone();
         // So many edits as every `min_length` words may have, and none of them near another one.

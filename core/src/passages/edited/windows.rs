@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::Edits;
+use super::EditedWords;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::hash_sets::{HashSets, SetCollector};
@@ -47,8 +47,8 @@ order_by_key!(Seed, |seed| {
 });
 
 /// Reads documents on one thread.
+#[derive(Default)]
 pub struct WindowReader {
-    rule: Rolling,
     run: usize,
     scratch: Scratch,
     page: String,
@@ -67,20 +67,8 @@ pub struct WindowReader {
 
 impl WindowReader {
     /// Makes a reader.
-    pub fn new(edits: Edits) -> Self {
-        Self {
-            rule: Rolling::new(edits.run()),
-            run: edits.run(),
-            scratch: Scratch::default(),
-            page: String::new(),
-            words: Vec::new(),
-            places: Vec::new(),
-            space: Vec::new(),
-            windows: Vec::new(),
-            texts: SetCollector::default(),
-            count: 0,
-            empty: 0,
-        }
+    pub fn new(edits: EditedWords) -> Self {
+        Self { run: edits.run(), ..Self::default() }
     }
 
     /// Reads a document. If this fails, nothing is added.
@@ -94,17 +82,16 @@ impl WindowReader {
             // A search for passages takes no tokens already made.
             Document::Tokens(_) | Document::Numbers(_) => return Ok(()),
         };
-        let Self { rule, run, scratch, words, places, space, windows, .. } = self;
+        let Self { run, scratch, words, places, space, windows, .. } = self;
         read_tokens(text.as_str(), Tokenizer::Words, scratch, words, stop)?;
         token_places(text, Tokenizer::Words, stop, places)?;
         memory::refill(space, words.iter().copied(), DOING)?;
         // A text of the server has fewer than 2^31 characters.
         let chars = places.iter().map(|place| both(place.chars.start as u32, place.chars.end as u32));
         memory::append(space, chars, DOING)?;
-        rule.restart();
         memory::reserve(windows, words.len(), DOING)?;
         self.texts.add(row, space)?;
-        let mut before = 0;
+        let (mut rule, mut before) = (Rolling::new(*run), 0);
         for n in 0..words.len() {
             let hash = rule.roll(&words[..=n]);
             if let Some(first) = (n + 1).checked_sub(*run) {

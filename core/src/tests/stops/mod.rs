@@ -17,7 +17,7 @@ use crate::methods::documents::Quiet;
 use crate::methods::reading::Reading;
 use crate::methods::{passages, repeats};
 use crate::passages::Parameters as PassageParameters;
-use crate::passages::edited::Edits;
+use crate::passages::edited::EditedWords;
 use crate::repeats::cut::Cutting;
 use crate::repeats::{RunParameters, Unit};
 use crate::storage::files::{MemoryFiles, Resources};
@@ -194,7 +194,7 @@ fn the_nearest_stop_anywhere() {
 #[test]
 fn passages_stop_anywhere() {
     let of_sentences = PassageParameters { min_sentences: 1, ..PassageParameters::default() };
-    let edits = Some(Edits { share: 0.2, min_length: 8 });
+    let edits = Some(EditedWords { share: 0.2, min_length: 8 });
     let edited = PassageParameters { edits, ..PassageParameters::default() };
     for (name, parameters) in [("passages", of_sentences), ("edited passages", edited)] {
         stops_anywhere(name, &|texts, budget, executor| {
