@@ -13,7 +13,9 @@ CREATE FUNCTION partial_duplicates(
     max_passages bigint DEFAULT NULL,
     tokenizer text DEFAULT NULL,
     within text DEFAULT NULL,
-    across text DEFAULT NULL
+    across text DEFAULT NULL,
+    edits float8 DEFAULT NULL,
+    min_length int DEFAULT NULL
 ) RETURNS TABLE(
     left_id bigint,
     right_id bigint,
@@ -27,7 +29,7 @@ CREATE FUNCTION partial_duplicates(
     AS 'MODULE_PATHNAME', 'neardup_partial_duplicates'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
 COMMENT ON FUNCTION partial_duplicates(
-    regclass, float8, jsonb, text, text, text, int, bool, int, bigint, text, text, text
+    regclass, float8, jsonb, text, text, text, int, bool, int, bigint, text, text, text, float8, int
 ) IS 'the passages that two rows of a table share, with their places in both texts, for ids that are integers';
 
 CREATE FUNCTION partial_duplicates(
@@ -44,7 +46,9 @@ CREATE FUNCTION partial_duplicates(
     max_passages bigint DEFAULT NULL,
     tokenizer text DEFAULT NULL,
     within text DEFAULT NULL,
-    across text DEFAULT NULL
+    across text DEFAULT NULL,
+    edits float8 DEFAULT NULL,
+    min_length int DEFAULT NULL
 ) RETURNS TABLE(
     left_id anyelement,
     right_id anyelement,
@@ -58,7 +62,7 @@ CREATE FUNCTION partial_duplicates(
     AS 'MODULE_PATHNAME', 'neardup_partial_duplicates'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
 COMMENT ON FUNCTION partial_duplicates(
-    regclass, float8, anyelement, jsonb, text, text, text, int, bool, int, bigint, text, text, text
+    regclass, float8, anyelement, jsonb, text, text, text, int, bool, int, bigint, text, text, text, float8, int
 ) IS 'the passages that two rows of a table share, with their places in both texts, for ids of the given type';
 
 CREATE FUNCTION partial_duplicates_between(
@@ -79,7 +83,9 @@ CREATE FUNCTION partial_duplicates_between(
     within text DEFAULT NULL,
     right_within text DEFAULT NULL,
     across text DEFAULT NULL,
-    right_across text DEFAULT NULL
+    right_across text DEFAULT NULL,
+    edits float8 DEFAULT NULL,
+    min_length int DEFAULT NULL
 ) RETURNS TABLE(
     left_id bigint,
     right_id bigint,
@@ -93,7 +99,7 @@ CREATE FUNCTION partial_duplicates_between(
     AS 'MODULE_PATHNAME', 'neardup_partial_duplicates_between'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
 COMMENT ON FUNCTION partial_duplicates_between(
-    regclass, regclass, float8, jsonb, text, text, text, int, bool, int, bigint, text, text, text, text, text, text, text
+    regclass, regclass, float8, jsonb, text, text, text, int, bool, int, bigint, text, text, text, text, text, text, text, float8, int
 ) IS 'the passages that a row of the left and a row of the right table share, with their places in both texts, for ids that are integers';
 
 CREATE FUNCTION partial_duplicates_between(
@@ -115,7 +121,9 @@ CREATE FUNCTION partial_duplicates_between(
     within text DEFAULT NULL,
     right_within text DEFAULT NULL,
     across text DEFAULT NULL,
-    right_across text DEFAULT NULL
+    right_across text DEFAULT NULL,
+    edits float8 DEFAULT NULL,
+    min_length int DEFAULT NULL
 ) RETURNS TABLE(
     left_id anyelement,
     right_id anyelement,
@@ -129,7 +137,7 @@ CREATE FUNCTION partial_duplicates_between(
     AS 'MODULE_PATHNAME', 'neardup_partial_duplicates_between'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 SUPPORT near_duplicates_rows;
 COMMENT ON FUNCTION partial_duplicates_between(
-    regclass, regclass, float8, anyelement, jsonb, text, text, text, int, bool, int, bigint, text, text, text, text, text, text, text
+    regclass, regclass, float8, anyelement, jsonb, text, text, text, int, bool, int, bigint, text, text, text, text, text, text, text, float8, int
 ) IS 'the passages that a row of the left and a row of the right table share, with their places in both texts, for ids of the given type';
 
 CREATE FUNCTION shared_passages(
@@ -141,7 +149,9 @@ CREATE FUNCTION shared_passages(
     min_sentences int DEFAULT 3,
     extend bool DEFAULT true,
     shingle int DEFAULT NULL,
-    tokenizer text DEFAULT NULL
+    tokenizer text DEFAULT NULL,
+    edits float8 DEFAULT NULL,
+    min_length int DEFAULT NULL
 ) RETURNS TABLE(
     left_sentence int,
     right_sentence int,
@@ -152,5 +162,5 @@ CREATE FUNCTION shared_passages(
 )
     AS 'MODULE_PATHNAME', 'neardup_shared_passages'
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 5000 ROWS 5;
-COMMENT ON FUNCTION shared_passages(text, text, float8, jsonb, text, int, bool, int, text) IS
+COMMENT ON FUNCTION shared_passages(text, text, float8, jsonb, text, int, bool, int, text, float8, int) IS
     'the passages that two texts share, with their places in both';

@@ -178,6 +178,15 @@ def test_what_is_told_of_pairs_and_clusters(dsn: str, tmp_path: Path, capsys: py
     ]
     assert told == groups
     assert [row["copies"] for row in read(out)] == [3, 0, 2, 0, 1, 0]
+    assert main([*command, "--force", "--weights", "--copies"]) == 0
+    assert [(row["copies"], row["weight"]) for row in read(out)] == [
+        (3, 1 / 3),
+        (0, 1 / 3),
+        (2, 0.5),
+        (0, 0.5),
+        (1, 1.0),
+        (0, 1 / 3),
+    ]
     assert main([*command, "--force", "--pairs", str(pairs), "--id-column", "url"]) == 0
     assert list(pq.read_schema(pairs).names) == ["left_id", "right_id", "similarity"]
     assert pq.read_table(pairs)["left_id"].to_pylist()[-1] == "u3"

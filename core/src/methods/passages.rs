@@ -3,16 +3,23 @@
 use std::sync::Mutex;
 
 use super::account::Unsigned;
-use super::reading::Reading;
+use super::reading::{Reading, places};
 use super::short_texts::LongParts;
 use super::spotsigs::NO_SPOT;
 use super::within::rows::rows_of_groups;
 use crate::error::Result;
+use crate::features::hash_sets::{HashSets, SetCollector};
 use crate::features::units::sets::{DocumentUnit, Units};
 use crate::memory;
+use crate::passages::edited::EditedWords;
+use crate::passages::edited::search::EditedSearch;
+use crate::passages::edited::windows::{RankedRows, WindowReader};
 use crate::passages::in_groups::{FoundPassages, LoggedPassage};
 use crate::passages::search::Search;
-use crate::passages::{Capped, Parameters, Phase};
+use crate::passages::{Capped, Parameters, PassageSearch, Phase};
+use crate::storage::sort::Sorter;
+
+const DOING: &str = "reading words";
 
 /// Reads the documents, joins their sentences, and prepares the search for passages: among all
 /// documents, or among those of each group.
@@ -38,7 +45,7 @@ fn in_groups(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Found
                 batch.iter().try_for_each(|passage| take(LoggedPassage::new(passage, right_from)))?;
             }
             if let Ok(mut all) = all_capped.lock() {
-                all.add(search.account.capped);
+                all.add(search.capped());
             }
             Ok(())
         },
@@ -48,9 +55,60 @@ fn in_groups(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Found
     Ok(FoundPassages::of_groups(rows, capped, reading.right_from().unwrap_or(0)))
 }
 
+/// Reads the documents, and prepares the search for passages among all of them.
+fn all(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Box<dyn PassageSearch>> {
+    parameters.check()?;
+    match parameters.edits {
+        Some(edits) => Ok(Box::new(edited(edits, parameters.most_similar, reading)?)),
+        None => Ok(Box::new(of_sentences(parameters, reading)?)),
+    }
+}
+
+/// Reads the documents, lists the runs that they share, and prepares the search for edited
+/// passages.
+fn edited(edits: EditedWords, most: u32, reading: &mut Reading<'_>) -> Result<EditedSearch> {
+    let (files, executor, memory) = (reading.files, reading.executor, reading.memory);
+    let mut readers = memory::collect((0..executor.count()).map(|_| WindowReader::new(edits)), DOING)?;
+    let (mut texts, mut windows) = (HashSets::default(), Sorter::new(files, memory / 4));
+    reading.read(|batch| {
+        batch.share_out(&mut readers, WindowReader::add)?;
+        for reader in &mut readers {
+            reader.windows.drain(..).try_for_each(|window| windows.push(window, batch.executor))?;
+        }
+        let held =
+            |readers: &[WindowReader]| readers.iter().map(|reader| reader.texts.bytes()).sum::<usize>();
+        if held(&readers) > memory / 4 {
+            let mut full: Vec<SetCollector> =
+                readers.iter_mut().map(|reader| std::mem::take(&mut reader.texts)).collect();
+            texts.spill(&mut full, files)?;
+        }
+        Ok(readers.iter().map(WindowReader::bytes).sum::<usize>() + texts.bytes() + windows.bytes())
+    })?;
+    reading.account.skipped_empty = readers.iter().map(|reader| reader.empty).sum();
+    reading.account.tokens = readers.iter().map(|reader| reader.count).sum();
+    texts.finish(readers.into_iter().map(|reader| reader.texts).collect(), files)?;
+    let mut rows = reading.order()?;
+    let right_from = reading.right_from();
+    if let Some(right) = reading.right_order()? {
+        memory::append(&mut rows, right, DOING)?;
+    }
+    let rows = RankedRows { ranks: places(&rows)?, rows, right_from };
+    reading.report(|| "listing shared runs".to_owned());
+    // Seeds are listed with a bit for each word, and the number of words before each row.
+    let marks = reading.account.tokens as usize / 8 + rows.rows.len() * size_of::<u64>();
+    let held = texts.bytes() + 2 * memory::bytes(&rows.rows) + windows.bytes() + marks;
+    let resources = reading.resources_after(held);
+    let search = EditedSearch::new(texts, rows, windows.sorted(executor)?, edits, most, resources)?;
+    reading.account.counts.candidates = search.all;
+    reading.account.counts.stop_signatures = search.capped.sentences;
+    reading.account.counts.stop_documents = search.capped.occurrences;
+    reading.held(search.bytes().max(held + resources.budget / 4));
+    Ok(search)
+}
+
 /// Reads the documents, joins their sentences, and prepares the search for passages among all
 /// documents.
-fn all(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Search> {
+fn of_sentences(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Search> {
     reading.compares(Some(LongParts::Sentences));
     let (library, maker) = reading.read_units(DocumentUnit::Sentence, &parameters.features)?;
     let left_rows = reading.order()?;

@@ -3,25 +3,22 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::search::Search;
-use super::{Capped, Passage};
+use super::{Capped, Passage, PassageSearch};
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::joins::grouped_rows::{GroupedRow, GroupedRows};
 use crate::memory;
 
 /// The passages, one batch after the other.
-#[derive(Debug)]
 pub struct FoundPassages {
     found: PassageOrigin,
     /// The number of each row's source, if only documents of different sources are compared.
     sources: Option<Vec<u32>>,
 }
 
-#[derive(Debug)]
 enum PassageOrigin {
     /// A search among all documents.
-    Searched(Box<Search>),
+    Searched(Box<dyn PassageSearch>),
     /// What was found in each group of documents, and the number of the right table's first row.
     Grouped(GroupedRows<LoggedPassage>, Capped, u32),
 }
@@ -77,8 +74,8 @@ impl GroupedRow for LoggedPassage {
 
 impl FoundPassages {
     /// Gives the passages of a search.
-    pub(crate) fn of_search(search: Search) -> Self {
-        Self { found: PassageOrigin::Searched(Box::new(search)), sources: None }
+    pub(crate) fn of_search(search: Box<dyn PassageSearch>) -> Self {
+        Self { found: PassageOrigin::Searched(search), sources: None }
     }
 
     /// Gives the passages that were found in each group. The rows of the right table, if there is
@@ -118,7 +115,7 @@ impl FoundPassages {
     /// Returns the counts of sentences to which too many sentences are similar.
     pub fn capped(&self) -> Capped {
         match &self.found {
-            PassageOrigin::Searched(search) => search.account.capped,
+            PassageOrigin::Searched(search) => search.capped(),
             PassageOrigin::Grouped(_, capped, _) => *capped,
         }
     }

@@ -4,10 +4,12 @@
 //! Sentences are joined by their sets of signatures ([`pairs`]), like documents in other methods;
 //! `classes.rs` divides the join into parts. The similar sentences of two documents form a matrix
 //! of pairs. Its maximal diagonals are the passages ([`diagonals`]), which may grow beyond whole
-//! sentences ([`grow`]).
+//! sentences ([`grow`]). Passages in which words were edited are found by their runs of words
+//! ([`edited`]).
 
 mod classes;
 pub mod diagonals;
+pub mod edited;
 pub mod frequent_sentences;
 pub mod grow;
 pub mod in_groups;
@@ -37,9 +39,11 @@ mod tests;
 use std::ops::Range;
 
 use crate::error::{Error, Result};
+use crate::executor::Executor;
 use crate::features::imatch::IdfRange;
 use crate::features::units::signatures::Features;
 use crate::verify::measure::check_threshold;
+use edited::EditedWords;
 pub use search::{between, between_documents};
 
 /// The parameters that define a passage.
@@ -73,6 +77,9 @@ pub struct Parameters {
     /// Whether passages that occur twice in one document are found, too. Their places do not
     /// overlap. Documents of two tables are always two.
     pub within_documents: bool,
+    /// If given, passages are words of which some were edited, whatever their sentences, and of the
+    /// other parameters only `most_similar` counts: the greatest number of places of a run.
+    pub edits: Option<EditedWords>,
 }
 
 impl Default for Parameters {
@@ -85,6 +92,7 @@ impl Default for Parameters {
             most_similar: 1000,
             min_width: Self::MIN_WIDTH,
             within_documents: false,
+            edits: None,
         }
     }
 }
@@ -109,6 +117,9 @@ impl Parameters {
     /// assert!(PassageParameters { min_sentences: 0, ..Default::default() }.check().is_err());
     /// ```
     pub fn check(&self) -> Result<()> {
+        if let Some(edits) = self.edits {
+            edits.check()?;
+        }
         check_threshold(self.threshold)?;
         self.features.check()?;
         for (name, value) in [("min_sentences", self.min_sentences), ("max_similar", self.most_similar)] {
@@ -139,14 +150,15 @@ impl Parameters {
 /// assert_eq!((passages[0].sentences, passages[0].similarity), (1, 1.0));
 /// # Ok::<(), neardup_core::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Passage {
     /// The rows of the documents; in a self-join the left one comes first in the order of the ids,
     /// or both are the same if the passage occurs twice in one document.
     pub left_row: u32,
     /// See `left_row`.
     pub right_row: u32,
-    /// The first sentence of the passage in each document, counted from 0.
+    /// The first sentence of the passage in each document, counted from 0; an edited passage has no
+    /// sentences.
     pub left_sentence: u32,
     /// See `left_sentence`.
     pub right_sentence: u32,
@@ -156,8 +168,26 @@ pub struct Passage {
     pub left_span: Range<usize>,
     /// See `left_span`.
     pub right_span: Range<usize>,
-    /// The mean similarity of its sentences.
+    /// The mean similarity of its sentences, or the share of the words of both sides of an edited
+    /// passage that both have.
     pub similarity: f64,
+}
+
+/// A search for passages that is prepared.
+pub trait PassageSearch {
+    /// Returns the next passages, ordered by their documents and then by their places in the left
+    /// one, or `None` after the last passages. A batch may be empty. Its size is bounded, except
+    /// that all passages of a pair of documents are in one batch.
+    fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<Passage>>>;
+
+    /// Returns the counts of sentences, or of runs, that are too frequent to begin a passage.
+    fn capped(&self) -> Capped;
+
+    /// Returns the share of the work that is done, 0 to 1.
+    fn progress(&self) -> f64;
+
+    /// Returns the number of bytes on the heap.
+    fn bytes(&self) -> usize;
 }
 
 /// The sentences that have more similar sentences than the cap allows.

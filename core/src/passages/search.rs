@@ -4,10 +4,11 @@
 use std::ops::Range;
 
 use super::diagonals::{Diagonal, Diagonals, by_diagonal};
+use super::edited::search::edited_between;
 use super::grow::{backwards, forwards};
 use super::pairs::{SentencePairs, sentence_pairs};
 use super::starts::Starts;
-use super::{Capped, Parameters, Passage, Phase, SearchProgress};
+use super::{Capped, Parameters, Passage, PassageSearch, Phase, SearchProgress};
 use crate::clusters::edges::Edge;
 use crate::error::Result;
 use crate::executor::{self, CallingThread, Executor, Stop};
@@ -96,11 +97,10 @@ impl Search {
         let Parameters { min_sentences, extend, min_width, .. } = *parameters;
         Ok(Self { library, units, diagonals, min_sentences, extend, min_width, account })
     }
+}
 
-    /// Returns the next passages, ordered by their documents and then by their left sentences, or
-    /// `None` after the last passages. A batch may be empty. Its size is bounded, except that all
-    /// passages of a pair of documents are in one batch.
-    pub fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<Passage>>> {
+impl PassageSearch for Search {
+    fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<Passage>>> {
         const PASSAGES: usize = 1 << 12;
         const BYTES: usize = 8 << 20;
         let Self { library, units, diagonals, min_sentences, .. } = self;
@@ -141,13 +141,15 @@ impl Search {
         memory::collect(pairs.into_iter().flat_map(|pair| pair.passages), DOING).map(Some)
     }
 
-    /// Returns the share of the pairs of sentences that were read.
-    pub fn progress(&self) -> f64 {
+    fn capped(&self) -> Capped {
+        self.account.capped
+    }
+
+    fn progress(&self) -> f64 {
         self.diagonals.seen as f64 / self.account.pairs.max(1) as f64
     }
 
-    /// Returns the number of bytes on the heap.
-    pub fn bytes(&self) -> usize {
+    fn bytes(&self) -> usize {
         self.library.bytes() + self.units.bytes() + self.diagonals.bytes()
     }
 }
@@ -301,6 +303,10 @@ pub fn between_documents(
     parameters: &Parameters,
     stop: &Stop,
 ) -> Result<Vec<Passage>> {
+    parameters.check()?;
+    if let Some(edits) = parameters.edits {
+        return edited_between(documents.each_ref(), parameters, edits, stop);
+    }
     let executor = CallingThread { stop };
     let mut gathering = Gathering::new(DocumentUnit::Sentence, &parameters.features, &NoFiles, &executor);
     for (row, document) in (0..).zip(&documents) {

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::grow::{backwards, forwards};
 use super::search::{Search, SearchAccount};
-use super::{Parameters, Passage, between};
+use super::{Parameters, Passage, PassageSearch, between};
 use crate::executor::{PlainThreads, Stop};
 use crate::features::imatch::IdfRange;
 use crate::features::spotsigs::{Antecedents, SpotSpec};
@@ -104,7 +104,7 @@ proptest! {
         // language.
         let split = split.map(|split| split.min(texts.len()));
         let parameters = Parameters {
-            features, threshold, min_sentences, extend: None, most_similar, min_width, within_documents,
+            features, threshold, min_sentences, extend: None, most_similar, min_width, within_documents, edits: None,
         };
         let (all, account) = found(&texts, split, &parameters, (threads, budget));
         prop_assert_eq!(&all, &naive(&texts, split, &parameters));

@@ -36,6 +36,7 @@ calls=(
     "SELECT sum(cardinality(shingles(body))) FROM long_texts"
     "SELECT sum(jaccard(body, body)) FROM long_texts"
     "SELECT count(*) FROM partial_duplicates('many_texts', 0.5, features => 'shingles', shingle => 2, min_sentences => 1)"
+    "SELECT count(*) FROM partial_duplicates('many_texts', edits => 0.2, min_length => 10)"
     "SELECT count(*) FROM near_duplicates('long_texts', 0.5, method => 'spotsigs')"
     "SELECT count(*) FROM near_duplicates('many_texts', 0.7, method => 'repeatability')"
 )

@@ -47,6 +47,7 @@ calls=(
     "near_duplicates_between('first_half', 'second_half', 0.7, id_column => 'id')"
     "near_duplicates_between('first_half', 'second_half', 0.9, id_column => 'id', method => 'containment')"
     "partial_duplicates('stories')"
+    "partial_duplicates('stories', edits => 0.2, min_length => 10)"
     "partial_duplicates('stories', 0.6, features => 'shingles', shingle => 2, min_sentences => 2)"
     "partial_duplicates('stories', 0.6, features => 'spotsigs', min_sentences => 2, options => '{\"antecedents\": 50}')"
     "partial_duplicates_between('first_stories', 'second_stories', id_column => 'id', features => 'shingles', options => '{\"max_similar\": 100}')"

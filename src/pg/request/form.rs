@@ -38,6 +38,7 @@ arguments! {
     ByNode = "by_node",
     Clustering = "clustering",
     Docs = "docs",
+    Edits = "edits",
     Extend = "extend",
     Features = "features",
     IdColumn = "id_column",
@@ -146,14 +147,14 @@ forms! {
     ],
     PARTIAL_DUPLICATES = "partial_duplicates" [
         Docs, Threshold, IdType, Options, IdColumn, TextColumn, Features, MinSentences, Extend, Shingle, MaxPassages,
-        Tokenizer, Within, Across,
+        Tokenizer, Within, Across, Edits, MinLength,
     ],
     PARTIAL_DUPLICATES_BETWEEN = "partial_duplicates_between" [
         Left, Right, Threshold, IdType, Options, IdColumn, TextColumn, Features, MinSentences, Extend, Shingle, MaxPassages,
-        RightIdColumn, RightTextColumn, Tokenizer, Within, RightWithin, Across, RightAcross,
+        RightIdColumn, RightTextColumn, Tokenizer, Within, RightWithin, Across, RightAcross, Edits, MinLength,
     ],
     SHARED_PASSAGES = "shared_passages" [
-        A, B, Threshold, Options, Features, MinSentences, Extend, Shingle, Tokenizer,
+        A, B, Threshold, Options, Features, MinSentences, Extend, Shingle, Tokenizer, Edits, MinLength,
     ],
     REPEATED_RUNS = "repeated_runs" [
         Docs, MinLength, IdType, Unit, Keep, Within, MinDocuments, MinShare, IdColumn, TextColumn, Tokenizer,

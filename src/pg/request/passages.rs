@@ -18,6 +18,7 @@ use super::tokenizer::{HTML, HtmlPages};
 use crate::pg::read::source::DocumentSource;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::passages::Parameters;
+use neardup_core::passages::edited::EditedWords;
 
 /// A search for passages to run.
 #[derive(Debug)]
@@ -89,7 +90,8 @@ pub(crate) fn wanted(given: Named<'_>, example: &mut Example) -> Result<PassageA
         .map_err(|error| SqlError::from(error).hint(such_as(example)))?;
     example.threshold = Some(threshold);
     let name = given.text(Argument::Features)?.unwrap_or(Cow::Borrowed("imatch"));
-    let known = known(&name, example)?;
+    let edits = edits(given, &name, example)?;
+    let known = if edits.is_some() { &["max_similar", "url"] } else { known(&name, example)? };
     if name != "imatch" {
         *example = example.with("features", literal(&name));
     }
@@ -137,8 +139,43 @@ pub(crate) fn wanted(given: Named<'_>, example: &mut Example) -> Result<PassageA
         most_similar: u32::try_from(most_similar).unwrap_or(u32::MAX),
         min_width,
         within_documents,
+        edits,
     };
     Ok(PassageArguments { parameters, pages })
+}
+
+/// Reads how much of a passage may be edited, if passages are not made of sentences.
+fn edits(given: Named<'_>, features: &str, example: &mut Example) -> Result<Option<EditedWords>> {
+    let default = Parameters::default();
+    let length: Option<i32> = given.get(Argument::MinLength);
+    let Some(share) = given.get(Argument::Edits) else {
+        let hint = || such_as(&example.with("edits", 0.1).with("min_length", EditedWords::LEAST));
+        return length.map_or(Ok(None), |_| {
+            let message = "min_length counts the words of edited passages, and edits is not given";
+            Err(SqlError::parameter(message).hint(hint()))
+        });
+    };
+    let of_sentences = [
+        (Argument::Features, features != "imatch"),
+        (
+            Argument::MinSentences,
+            given.get(Argument::MinSentences).is_some_and(|least: i32| least as u32 != default.min_sentences),
+        ),
+        (Argument::Extend, given.get(Argument::Extend) == Some(false)),
+        (Argument::Shingle, given.get::<i32>(Argument::Shingle).is_some()),
+    ];
+    let good = example.for_function(given.form.name, example.id_type.clone());
+    let good = good.with("edits", 0.1).with("min_length", EditedWords::LEAST);
+    if let Some((argument, _)) = of_sentences.iter().find(|(_, is_given)| *is_given) {
+        let message = format!("edits compares words, and {} is for sentences", argument.name());
+        return Err(SqlError::parameter(message).hint(such_as(&good)));
+    }
+    // A length below 0 is refused with the other values.
+    let min_length = length.map_or(EditedWords::LEAST, |length| u32::try_from(length).unwrap_or(0));
+    let edits = EditedWords { share, min_length };
+    edits.check().map_err(|error| SqlError::from(error).hint(such_as(&good)))?;
+    *example = example.with("edits", share).with("min_length", min_length);
+    Ok(Some(edits))
 }
 
 /// Refuses passages within one document where a call compares two documents, or two sources.

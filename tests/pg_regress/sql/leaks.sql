@@ -39,6 +39,7 @@ INSERT INTO calls (call) VALUES
     ($$SELECT jaccard(a.body, b.body), containment(a.body, b.body), words(a.body), shingles(b.body) FROM docs a, docs b LIMIT 5$$),
     ($$SELECT shingles('a', 0)$$),
     ($$SELECT count(*) FROM partial_duplicates('docs', 0.5, NULL::uuid, text_column => 'body', min_sentences => 1)$$),
+    ($$SELECT count(*) FROM partial_duplicates('docs', 0.5, NULL::uuid, text_column => 'body', edits => 0.2, min_length => 10)$$),
     ($$SELECT partial_duplicates('docs', 0.5, NULL::uuid, text_column => 'body', features => 'spotsigs', min_sentences => 1) LIMIT 2$$),
     ($$SELECT shared_passages(a.body, b.body, 0.5, min_sentences => 1), spotsigs(a.body, ARRAY['x']), imatch(b.body, ARRAY['x'], ARRAY[2], 20) FROM docs a, docs b LIMIT 5$$),
     ($$SELECT count(*) FROM near_duplicates('docs', 0.5, NULL::uuid, text_column => 'body', method => 'spotsigs', options => '{"antecedents": 2}')$$),

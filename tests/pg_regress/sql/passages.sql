@@ -179,6 +179,35 @@ SELECT * FROM near_duplicates_between('docs', 'docs', 0.3, method => 'spotsigs',
 SELECT count(*) > 5 AS counted FROM near_duplicates('many', 0.5, method => 'spotsigs', options => '{"antecedents": 3, "chain": 2, "distance": 2}');
 SELECT count(*) > 0 AS removed FROM eliminate('many', 0.8, method => 'spotsigs');
 
+-- Passages of which some words were edited. They have no sentences.
+CREATE TABLE edited (id int PRIMARY KEY, source text, body text);
+INSERT INTO edited VALUES
+    (1, 'a', 'Harbour news. The crane moved to the north quay in March. Nobody saw it happen, as it was dark. It weighs 3.5 tonnes. The council met on Monday.'),
+    (2, 'b', E'You wrote that the crane moved to the SOUTH quay in March.\n\nNobody really saw it happen, as it was dark: it weighs 3.5 tonnes. I saw it!'),
+    (3, 'a', '<p>In March, they say, the crane moved to <b>the</b> north quay in March. Nobody saw it happen, as was dark. It weighs 3.5 tonnes! So?'),
+    (4, NULL, NULL), (5, 'b', ''), (6, 'a', 'The crane moved.');
+SELECT p.*, substring(l.body from lower(left_span) for upper(left_span) - lower(left_span)) AS left, substring(r.body from lower(right_span) for upper(right_span) - lower(right_span)) AS right
+FROM partial_duplicates('edited', edits => 0.1, min_length => 20, text_column => 'body') p JOIN edited l ON l.id = left_id JOIN edited r ON r.id = right_id ORDER BY 1, 2;
+SELECT documents, skipped_null, skipped_empty, tokens, candidates, pairs, stop_signatures, stop_documents FROM near_duplicates_stats();
+SELECT left_id, right_id, left_span, right_span FROM partial_duplicates('edited', edits => 0.1, min_length => 20, text_column => 'body', tokenizer => 'html') WHERE right_id = 3;
+SELECT count(*) FROM partial_duplicates('edited', edits => 0, text_column => 'body', min_length => 9);
+SELECT p.left_span, p.right_span, round(p.similarity::numeric, 4) AS similarity FROM edited a, edited b, shared_passages(a.body, b.body, edits => 0.1, min_length => 20) p WHERE a.id = 2 AND b.id = 1;
+SELECT left_id, right_id FROM partial_duplicates_between('edited', 'edited', edits => 0.1, min_length => 20, text_column => 'body', right_text_column => 'body') ORDER BY 1, 2;
+SELECT left_id, right_id FROM partial_duplicates('edited', edits => 0.1, min_length => 20, text_column => 'body', tokenizer => 'html', within => 'source');
+SELECT left_id, right_id FROM partial_duplicates('edited', edits => 0.1, min_length => 20, text_column => 'body', across => 'source') ORDER BY 1, 2;
+SELECT count(*) FROM partial_duplicates('edited', edits => 0.1, min_length => 20, text_column => 'body', options => '{"max_similar": 2}');
+SELECT stop_signatures, stop_documents FROM near_duplicates_stats();
+SELECT * FROM partial_duplicates('edited', edits => 0.1, min_length => 20, text_column => 'body', tokenizer => 'html', max_passages => 1);
+SELECT partial_duplicates('edited', edits => 0.31, text_column => 'body');
+SELECT partial_duplicates('edited', edits => 'NaN', text_column => 'body');
+SELECT partial_duplicates('edited', edits => 0.1, min_length => 3, text_column => 'body');
+SELECT partial_duplicates('edited', min_length => 30, text_column => 'body');
+SELECT partial_duplicates('edited', edits => 0.1, features => 'shingles', text_column => 'body');
+SELECT partial_duplicates('edited', edits => 0.1, min_sentences => 1, text_column => 'body');
+SELECT partial_duplicates('edited', edits => 0.1, extend => false, text_column => 'body');
+SELECT partial_duplicates('edited', edits => 0.1, shingle => 2, text_column => 'body');
+SELECT partial_duplicates('edited', edits => 0.1, options => '{"max_gap": 3}', text_column => 'body');
+SELECT shared_passages('a', 'b', min_length => 30);
 -- Wrong calls.
 SELECT * FROM partial_duplicates('docs', 2);
 SELECT * FROM partial_duplicates('docs', 'NaN');

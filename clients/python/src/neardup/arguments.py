@@ -98,6 +98,11 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="add the column copies: how many rows a row that is kept stands for, itself too",
     )
+    output.add_argument(
+        "--weights",
+        action="store_true",
+        help="as --mark, with the column weight: 1 / the number of rows that the kept row stands for",
+    )
     _output(output)
     _server(dedup.add_argument_group("server"))
     cut = _command(commands, "cut", "copy files of documents without what their texts say again", CUT)

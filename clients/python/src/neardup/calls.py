@@ -21,6 +21,7 @@ ARGUMENT_TYPES: Final[Mapping[str, str]] = {
     "clusters": "text",
     "detect": "text",
     "docs": "regclass",
+    "edits": "float8",
     "extend": "bool",
     "features": "text",
     "id_column": "text",

@@ -38,8 +38,11 @@ _WITH_COPIES: Final = """
     WHERE f.id OPERATOR(pg_catalog.>) %s
     ORDER BY f.id
 """
+_WITH_WEIGHTS: Final = _WITH_COPIES.replace(
+    "0 AS copies", "1 OPERATOR(pg_catalog.+) pg_catalog.count(*) OVER (PARTITION BY other) AS copies"
+)
 """A row: its number; that of the row it is similar to and the key of that, how similar they are; how many rows a row
-that is kept stands for, itself too."""
+that is kept stands for, itself too; with weights, how many that of a row that goes stands for."""
 _PAIRS: Final = """
     SELECT p.l, a.key, p.r, b.key, p.similarity
     FROM {found} p
@@ -87,7 +90,14 @@ class DedupTask(Task):
     """Where the clusters go."""
     copies: bool = False
     """Whether a column says how many rows one that is kept stands for."""
+    weights: bool = False
+    """Whether a column says 1 / how many rows there are that are similar to the kept one, itself too."""
     threshold: float | None = 0.8
+
+    def __post_init__(self) -> None:
+        if self.weights:
+            # All rows are written.
+            object.__setattr__(self, "mark", True)
 
 
 class Dedup(Job):
@@ -96,10 +106,10 @@ class Dedup(Job):
     task: DedupTask
 
     def __init__(self, task: DedupTask, stack: ExitStack, work: Work | None = None) -> None:
-        if task.against and (task.report or task.pairs or task.clusters or task.copies or task.keep != "longest"):
+        if task.against and (task.report or task.pairs or task.clusters or task.copies or task.weights or task.keep != "longest"):
             raise FileError(
                 "with --against, rows are not compared with each other:"
-                " it has no --report and no --keep, no --pairs, no --clusters and no --copies"
+                " it has no --report and no --keep, no --pairs, no --clusters, no --copies and no --weights"
             )
         if task.against_text_columns and not task.against:
             raise FileError("--against-text-column is for the files of --against")
@@ -213,8 +223,8 @@ class Dedup(Job):
             notice(Told(told))
 
     def verdicts(self, store: Store) -> str:
-        """The rows that go, and with --copies those that stand for them."""
-        sql = _WITH_COPIES if self.task.copies else _GONE
+        """The rows that go, and with --copies or --weights those that stand for them."""
+        sql = _WITH_WEIGHTS if self.task.weights else _WITH_COPIES if self.task.copies else _GONE
         return sql.format(gone=store.name("neardup_gone"), docs=store.name(OTHERS if self.against else DOCS))
 
     def goes(self, verdict: Verdict | None) -> bool:
@@ -261,9 +271,10 @@ class Dedup(Job):
         return parts
 
     def added(self) -> dict[str, str]:
-        """What says which rows go, with --mark, and how many rows one stands for."""
+        """What says which rows go, with --mark, and how many rows one stands for, or weighs as."""
         names = ["kept", *self._told_names()] if self.task.mark else []
-        return self._typed([*names, *(["copies"] if self.task.copies else [])])
+        more = [name for name, wanted in (("copies", self.task.copies), ("weight", self.task.weights)) if wanted]
+        return self._typed([*names, *more])
 
     def told(self) -> dict[str, str]:
         """What says why a row goes."""
@@ -274,7 +285,7 @@ class Dedup(Job):
         of = {"file": "string", "file_row": "int64", "row": "int64", "kept": "bool", "similarity": "double"}
         of |= {"kept_file": "string", "kept_file_row": "int64", "against_file": "string", "against_file_row": "int64"}
         of |= {"kept_id": "int64" if key is None else f"={key}", "against": "string" if self._against_key else "int64"}
-        of["copies"] = "int64"
+        of |= {"copies": "int64", "weight": "double"}
         return {self.task.prefix + name: of[name] for name in names}
 
     def _told_names(self) -> list[str]:
@@ -317,7 +328,8 @@ class Dedup(Job):
             "against_file": lambda: other_place(0),
             "against_file_row": lambda: other_place(1),
             "similarity": lambda: [verdict and verdict[3] for verdict in gone],
-            "copies": lambda: [1 if verdict is None else verdict[4] for verdict in verdicts],
+            "copies": lambda: [1 if verdict is None else 0 if self.goes(verdict) else verdict[4] for verdict in verdicts],
+            "weight": lambda: [1.0 if verdict is None else 1 / verdict[4] for verdict in verdicts],
         }
         return {name: makers[name.removeprefix(self.task.prefix)]() for name in columns}
 

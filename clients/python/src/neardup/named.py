@@ -113,6 +113,8 @@ class Passages(TypedDict, total=False):
     tokenizer: str | None
     within: str | None
     across: str | None
+    edits: float | None
+    min_length: int | None
 
 
 class Distinct(TypedDict, total=False):

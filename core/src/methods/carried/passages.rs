@@ -15,7 +15,7 @@ use crate::joins::keys::Key;
 use crate::memory;
 use crate::methods::carrier::{Carrier, LeftOut, Meeting, Places, of_text, to_text, to_texts};
 use crate::passages::search::Search;
-use crate::passages::{Parameters, Passage};
+use crate::passages::{Parameters, Passage, PassageSearch};
 use crate::storage::files::{NoFiles, Resources};
 use crate::text::characters::is_space;
 use crate::text::sentences::for_each_sentence;
@@ -34,7 +34,7 @@ impl SharedPassages {
     pub fn new(parameters: Parameters) -> Option<Self> {
         let is_known =
             !parameters.features.are_counted() || matches!(parameters.features, Features::Imatch(_));
-        (is_known && !parameters.within_documents).then_some(Self(parameters))
+        (is_known && !parameters.within_documents && parameters.edits.is_none()).then_some(Self(parameters))
     }
 
     /// Returns the maker of the signatures of sentences.

@@ -17,6 +17,7 @@ use crate::methods::documents::Quiet;
 use crate::methods::reading::Reading;
 use crate::methods::{passages, repeats};
 use crate::passages::Parameters as PassageParameters;
+use crate::passages::edited::EditedWords;
 use crate::repeats::cut::Cutting;
 use crate::repeats::{RunParameters, Unit};
 use crate::storage::files::{MemoryFiles, Resources};
@@ -192,17 +193,21 @@ fn the_nearest_stop_anywhere() {
 
 #[test]
 fn passages_stop_anywhere() {
-    let parameters = PassageParameters { min_sentences: 1, ..PassageParameters::default() };
-    stops_anywhere("passages", &|texts, budget, executor| {
-        let (mut corpus, mut quiet) = (Corpus::of_texts(texts), Quiet);
-        let mut reading = Reading::new(&mut corpus, &mut quiet, resources(budget, executor));
-        let mut search = passages::search(&parameters, &mut reading).unwrap();
-        let mut all = String::new();
-        while let Some(batch) = search.next_batch(executor).unwrap() {
-            all.push_str(&format!("{batch:?}"));
-        }
-        all
-    });
+    let of_sentences = PassageParameters { min_sentences: 1, ..PassageParameters::default() };
+    let edits = Some(EditedWords { share: 0.2, min_length: 8 });
+    let edited = PassageParameters { edits, ..PassageParameters::default() };
+    for (name, parameters) in [("passages", of_sentences), ("edited passages", edited)] {
+        stops_anywhere(name, &|texts, budget, executor| {
+            let (mut corpus, mut quiet) = (Corpus::of_texts(texts), Quiet);
+            let mut reading = Reading::new(&mut corpus, &mut quiet, resources(budget, executor));
+            let mut search = passages::search(&parameters, &mut reading).unwrap();
+            let mut all = String::new();
+            while let Some(batch) = search.next_batch(executor).unwrap() {
+                all.push_str(&format!("{batch:?}"));
+            }
+            all
+        });
+    }
 }
 
 #[test]

@@ -57,6 +57,7 @@ fn main() {
     step("sequences");
     tables::signatures(&planted);
     tables::settings(&planted);
+    tables::edited(&planted);
     tables::lengths(&planted);
     tables::edits(&planted);
     tables::wrapping(&planted);

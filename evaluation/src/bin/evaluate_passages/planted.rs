@@ -106,6 +106,37 @@ impl Planted {
         }
     }
 
+    /// The same with one more of 20 words of the copies with replaced words replaced, so that a tenth
+    /// of their words differs.
+    pub fn edited_again(&self) -> Self {
+        let mut again = self.of_runs(false);
+        again.texts.clone_from(&self.texts);
+        again.truth = self
+            .truth
+            .iter()
+            .filter(|(key, _)| key.0 == "edit5")
+            .map(|(key, own)| (key.clone(), own.clone()))
+            .collect();
+        for ((_, host, _), [planted, _]) in &again.truth {
+            let text = &mut again.texts[*host as usize];
+            let (mut edited, mut solid, mut word) = (String::new(), 0, 0u32);
+            let mut is_open = false;
+            for c in text.chars() {
+                is_open &= c.is_ascii_alphanumeric();
+                if c.is_alphanumeric() && !is_open {
+                    word += 1;
+                    is_open = c.is_ascii_alphanumeric();
+                }
+                let is_edited = c.is_alphanumeric() && planted.contains(&solid) && word.is_multiple_of(20);
+                let other = char::from_u32(c as u32 + 1).filter(|other| is_edited && other.is_alphanumeric());
+                edited.push(other.unwrap_or(c));
+                solid += usize::from(!c.is_whitespace());
+            }
+            *text = edited;
+        }
+        again
+    }
+
     /// The same without pairs with a run of fewer than [`RUN`] sentences: of the labels, or of
     /// whole ones as neardup cuts them.
     pub fn of_runs(&self, whole: bool) -> Self {

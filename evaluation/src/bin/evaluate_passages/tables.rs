@@ -4,6 +4,7 @@ use std::path::Path;
 
 use neardup_core::features::spotsigs::Antecedents;
 use neardup_core::passages::Parameters;
+use neardup_core::passages::edited::EditedWords;
 
 use crate::bootstrap::{self, Part};
 use crate::planted::{Planted, RUN};
@@ -37,6 +38,11 @@ fn both(planted: &Planted, parameters: &Parameters, kinds: &[&str]) -> String {
 /// Copies that were not changed, in any order and place.
 const UNCHANGED: [&str; 3] = ["verbatim", "reorder", "split"];
 
+/// Passages of words of which a share was edited.
+fn of_words(share: f64, min_length: u32) -> Parameters {
+    Parameters { edits: Some(EditedWords { share, min_length }), ..Parameters::default() }
+}
+
 /// Which setting is for what.
 pub fn settings(planted: &[Planted]) {
     println!("### Settings: passages of all kinds\n");
@@ -46,15 +52,23 @@ pub fn settings(planted: &[Planted]) {
     head("setting", planted, &columns);
     let mut intervals: Vec<Vec<String>> = Vec::new();
     let mut firsts: Vec<Vec<Part>> = Vec::new();
-    for (name, features, threshold, min_sentences) in [
-        ("the defaults: I-Match, 3 sentences", imatch(), 0.9, 3),
-        ("I-Match, 1 sentence", imatch(), 0.9, 1),
-        ("4-shingles at 0.9, 1 sentence", shingles(4), 0.9, 1),
-        ("2-shingles at 0.5, 3 sentences", shingles(2), 0.5, 3),
-        ("2-shingles at 0.5, 2 sentences", shingles(2), 0.5, 2),
-        ("2-shingles at 0.5, 1 sentence", shingles(2), 0.5, 1),
+    let of = |features, threshold, min_sentences| Parameters {
+        features,
+        threshold,
+        min_sentences,
+        ..Parameters::default()
+    };
+    for (name, parameters) in [
+        ("the defaults: I-Match, 3 sentences", of(imatch(), 0.9, 3)),
+        ("I-Match, 1 sentence", of(imatch(), 0.9, 1)),
+        ("4-shingles at 0.9, 1 sentence", of(shingles(4), 0.9, 1)),
+        ("2-shingles at 0.5, 3 sentences", of(shingles(2), 0.5, 3)),
+        ("2-shingles at 0.5, 2 sentences", of(shingles(2), 0.5, 2)),
+        ("2-shingles at 0.5, 1 sentence", of(shingles(2), 0.5, 1)),
+        ("edits 0.1, 30 words", of_words(0.1, 30)),
+        ("edits 0.2, 20 words", of_words(0.2, 20)),
+        ("edits 0.2, 15 words", of_words(0.2, 15)),
     ] {
-        let parameters = Parameters { features, threshold, min_sentences, ..Parameters::default() };
         row(name, planted, |planted| {
             let found = passages(&planted.texts, &parameters);
             let runs = planted.of_runs(false);
@@ -79,6 +93,38 @@ pub fn settings(planted: &[Planted]) {
     println!("Drawn: pairs of documents with planted sentences.\n");
     let heads = ["en: F1", "zh: F1"].map(bootstrap::heads).concat();
     table(&[vec!["setting".to_owned()], heads].concat(), &intervals);
+}
+
+/// Copies of which words were replaced: by words of which some are edited, and by sentences.
+pub fn edited(planted: &[Planted]) {
+    println!("### Copies of which a share of the words was replaced, with 95 % intervals\n");
+    let heads = ["en", "zh"]
+        .map(|name| [format!("{name}: precision"), "95 %".into(), "recall".into(), "95 %".into()]);
+    let again: Vec<Planted> = planted.iter().map(Planted::edited_again).collect();
+    let mut cells: Vec<Vec<String>> = Vec::new();
+    for (name, parameters) in [
+        ("edits 0.1, 30 words", of_words(0.1, 30)),
+        ("edits 0.2, 20 words", of_words(0.2, 20)),
+        ("the defaults: I-Match, 3 sentences", Parameters::default()),
+        (
+            "2-shingles at 0.5, 1 sentence",
+            Parameters { features: shingles(2), threshold: 0.5, min_sentences: 1, ..Parameters::default() },
+        ),
+    ] {
+        for (share, planted) in [("0.05", planted), ("0.1", &again)] {
+            let mut row = vec![name.to_owned(), share.to_owned()];
+            for planted in planted {
+                let each = planted.judge_each(&passages(&planted.texts, &parameters), &["edit5"]);
+                for whole in [|score: &Score| score.found, |score: &Score| score.truth] {
+                    let parts: Vec<Part> =
+                        each.iter().map(|score| [score.both as f64, whole(score) as f64]).collect();
+                    row.extend(bootstrap::cells(&parts, None).into_iter().take(2));
+                }
+            }
+            cells.push(row);
+        }
+    }
+    table(&[vec!["setting".to_owned(), "words replaced".to_owned()], heads.concat()].concat(), &cells);
 }
 
 /// The least width of a passage: what it keeps of planted passages, and how many it leaves of the

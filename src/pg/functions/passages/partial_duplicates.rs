@@ -52,6 +52,7 @@ pub(crate) fn running_search(request: &PassageRequest) -> Result<impl RowSource<
     tell_capped(request, search.capped());
     tell_weak(name, &account, &request.of_words);
     let (example, mut kept) = (request.example.clone(), StoredAccount::from_account(account));
+    let is_edited = parameters.edits.is_some();
     let mut batch = Vec::new().into_iter();
     let [a, b, c, d, e, f] = COLUMNS;
     Ok(Rows::made_by(["left_id", "right_id", a, b, c, d, e, f], move || {
@@ -71,7 +72,7 @@ pub(crate) fn running_search(request: &PassageRequest) -> Result<impl RowSource<
         };
         kept.account.pairs += 1;
         if let Some(most) = max_passages.filter(|&most| kept.account.pairs > most) {
-            return Err(too_many(name, &example, most));
+            return Err(too_many(name, &example, most, is_edited));
         }
         let [left, right] = finished.ids(passage.left_row, passage.right_row).map(Some);
         let [a, b, c, d, e, f] = columns(&passage)?;
@@ -79,13 +80,14 @@ pub(crate) fn running_search(request: &PassageRequest) -> Result<impl RowSource<
     }))
 }
 
-fn too_many(name: &str, example: &Example, most: u64) -> SqlError {
+fn too_many(name: &str, example: &Example, most: u64, is_edited: bool) -> SqlError {
+    let least = if is_edited { "min_length" } else { "min_sentences, the threshold" };
     SqlError::new(
         PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
         format!("{name} has more than max_passages = {most} passages to give"),
     )
     .hint(format!(
-        "Raise min_sentences, the threshold or max_passages, or take passages as they are found: SELECT {example} LIMIT 10;"
+        "Raise {least} or max_passages, or take passages as they are found: SELECT {example} LIMIT 10;"
     ))
 }
 
@@ -96,6 +98,14 @@ fn tell_capped(request: &PassageRequest, capped: Capped) {
     }
     let Capped { sentences, occurrences, equal_only } = capped;
     let most = request.parameters.most_similar;
+    if let Some(edits) = request.parameters.edits {
+        return notice(format!(
+            "{}: runs of {} words that more than max_similar = {most} places have: {sentences}, {occurrences} times in \
+             documents; they begin no passage; see near_duplicates_stats()",
+            request.name,
+            edits.run()
+        ));
+    }
     let only = if equal_only { ", and only over those that are equal" } else { "" };
     notice(format!(
         "{}: sentences that more than max_similar = {most} are similar to: {sentences}, {occurrences} times in \
@@ -116,12 +126,13 @@ const COLUMNS: [&str; 6] =
 /// Returns the values of these columns.
 fn columns(passage: &Passage) -> Result<Row<6>> {
     // Sentences are numbered from 1, like the rows of the SQL function `sentences`.
-    let [left, right] =
-        [passage.left_sentence, passage.right_sentence].map(|n| Some(Datum::from(n as i32 + 1)));
+    // Edited passages have none.
+    let numbers = [passage.left_sentence + 1, passage.right_sentence + 1, passage.sentences];
+    let [left, right, sentences] = numbers.map(|n| (passage.sentences > 0).then(|| Datum::from(n as i32)));
     Ok([
         left,
         right,
-        Some(Datum::from(passage.sentences as i32)),
+        sentences,
         Some(range(&passage.left_span)?),
         Some(range(&passage.right_span)?),
         float(passage.similarity),
@@ -130,7 +141,7 @@ fn columns(passage: &Passage) -> Result<Row<6>> {
 
 sql_functions! {
     /// `shared_passages(a, b, threshold, options, features, min_sentences, extend, shingle,
-    /// tokenizer)`: returns the passages that two texts share.
+    /// tokenizer, edits, min_length)`: returns the passages that two texts share.
     neardup_shared_passages, within Arguments: |call| {
         set_returning::answer(call, || {
             let mut example = Example::new("shared_passages", ["…".to_owned(), "…".to_owned()]);

@@ -1,0 +1,234 @@
+//! The windows of as many words as a run that is found has, and the places that share one.
+
+use bytemuck::{Pod, Zeroable};
+
+use super::EditedWords;
+use crate::error::Result;
+use crate::executor::{self, Executor, Stop};
+use crate::features::hash_sets::{HashSets, SetCollector};
+use crate::features::runs::places::token_places;
+use crate::features::runs::tokens::{Rolling, read_tokens};
+use crate::features::tokens::{Document, Scratch, Tokenizer};
+use crate::memory;
+use crate::passages::Capped;
+use crate::storage::files::Resources;
+use crate::storage::sort::{Groups, Sorted, Sorter, both, both_long, order_by_key};
+use crate::text::spans::Span;
+
+const DOING: &str = "looking for runs of words";
+
+/// A window of a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Zeroable, Pod)]
+#[repr(C)]
+pub struct PlacedWindow {
+    hash: u64,
+    /// The hash of the window that begins one word before, or 0.
+    before: u64,
+    row: u32,
+    /// The number of the first word.
+    first: u32,
+}
+
+order_by_key!(PlacedWindow, |window| (window.hash, both(window.row, window.first), window.before));
+
+/// Two places of a window, in two documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Zeroable, Pod)]
+#[repr(C)]
+pub struct Seed {
+    /// The positions of the documents in the order of their ids; those of a right table come after
+    /// those of the left one.
+    pub ranks: [u32; 2],
+    /// The numbers of the first words.
+    pub firsts: [u32; 2],
+}
+
+order_by_key!(Seed, |seed| {
+    both_long(both(seed.ranks[0], seed.ranks[1]), both(seed.firsts[0], seed.firsts[1]))
+});
+
+/// Reads documents on one thread.
+#[derive(Default)]
+pub struct WindowReader {
+    run: usize,
+    scratch: Scratch,
+    page: String,
+    words: Vec<u64>,
+    places: Vec<Span>,
+    space: Vec<u64>,
+    /// The windows that were read.
+    pub windows: Vec<PlacedWindow>,
+    /// The words of each document, and then the characters of each word.
+    pub texts: SetCollector,
+    /// The number of words of all documents.
+    pub count: u64,
+    /// The number of documents without a word.
+    pub empty: u64,
+}
+
+impl WindowReader {
+    /// Makes a reader.
+    pub fn new(edits: EditedWords) -> Self {
+        Self { run: edits.run(), ..Self::default() }
+    }
+
+    /// Reads a document. If this fails, nothing is added.
+    pub fn add(&mut self, row: u32, document: &Document, stop: &Stop) -> Result<()> {
+        let text = match document {
+            Document::Text(text) => text,
+            Document::Page(page) => {
+                page.read(&mut self.page, stop)?;
+                &self.page
+            }
+            // A search for passages takes no tokens already made.
+            Document::Tokens(_) | Document::Numbers(_) => return Ok(()),
+        };
+        let Self { run, scratch, words, places, space, windows, .. } = self;
+        read_tokens(text.as_str(), Tokenizer::Words, scratch, words, stop)?;
+        token_places(text, Tokenizer::Words, stop, places)?;
+        memory::refill(space, words.iter().copied(), DOING)?;
+        // A text of the server has fewer than 2^31 characters.
+        let chars = places.iter().map(|place| both(place.chars.start as u32, place.chars.end as u32));
+        memory::append(space, chars, DOING)?;
+        memory::reserve(windows, words.len(), DOING)?;
+        self.texts.add(row, space)?;
+        let (mut rule, mut before) = (Rolling::new(*run), 0);
+        for n in 0..words.len() {
+            let hash = rule.roll(&words[..=n]);
+            if let Some(first) = (n + 1).checked_sub(*run) {
+                windows.push(PlacedWindow { hash, before, row, first: first as u32 });
+                before = hash;
+            }
+        }
+        self.count += words.len() as u64;
+        self.empty += u64::from(words.is_empty());
+        Ok(())
+    }
+
+    /// Returns the number of bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        let words = memory::bytes(&self.words) + memory::bytes(&self.places) + memory::bytes(&self.space);
+        words + self.page.capacity() + memory::bytes(&self.windows) + self.texts.bytes()
+    }
+}
+
+/// The documents of one or two tables in the order of their ids.
+#[derive(Debug)]
+pub struct RankedRows {
+    /// The rows, first those of the left table.
+    pub rows: Vec<u32>,
+    /// The position of each row in `rows`.
+    pub ranks: Vec<u32>,
+    /// The number of rows of the left table, if there are two tables.
+    pub right_from: Option<u32>,
+}
+
+/// The words of all documents that are in windows of too many places.
+struct FrequentWords {
+    /// The number of words of the rows before each row.
+    starts: Vec<u64>,
+    /// A bit for each word.
+    bits: Vec<u64>,
+    /// The number of words of a window.
+    run: u64,
+}
+
+impl FrequentWords {
+    fn new(texts: &HashSets, rows: usize, run: usize) -> Result<Self> {
+        let mut all = 0;
+        let start = |row: usize| {
+            let start = all;
+            // The other half are the places of the words.
+            all += u64::from(texts.size(row as u32)) / 2;
+            start
+        };
+        let starts = memory::collect((0..rows).map(start), DOING)?;
+        let bits = memory::zeroed((all / 64) as usize + 1, DOING)?;
+        Ok(Self { starts, bits, run: run as u64 })
+    }
+
+    fn places(&self, row: u32, first: u32) -> impl Iterator<Item = (usize, u64)> + use<> {
+        let first = self.starts[row as usize] + u64::from(first);
+        (first..first + self.run).map(|word| ((word / 64) as usize, 1 << (word % 64)))
+    }
+
+    fn add(&mut self, window: &PlacedWindow) {
+        self.places(window.row, window.first).for_each(|(at, bit)| self.bits[at] |= bit);
+    }
+
+    /// Reports whether a window has such a word.
+    fn are_in(&self, row: u32, first: u32) -> bool {
+        self.places(row, first).any(|(at, bit)| self.bits[at] & bit != 0)
+    }
+
+    /// Reports whether a place begins a run: whether the windows of both places before are not the
+    /// same, or one of them has such a word.
+    fn begin(&self, one: &PlacedWindow, other: &PlacedWindow) -> bool {
+        one.before == 0
+            || one.before != other.before
+            || [one, other].into_iter().any(|window| self.are_in(window.row, window.first - 1))
+    }
+
+    /// Finds the windows that more than `most` places have. Returns them as sentences.
+    fn find(
+        &mut self,
+        windows: &mut Sorted<PlacedWindow>,
+        most: u32,
+        executor: &dyn Executor,
+    ) -> Result<Capped> {
+        let (mut capped, mut own, mut places) = (Capped::default(), Vec::new(), 0);
+        let mut last = None;
+        while let Some(window) = windows.next(executor)? {
+            if last.replace(window.hash) != Some(window.hash) {
+                own.clear();
+                places = 0;
+            }
+            places += 1;
+            memory::push(&mut own, window, DOING)?;
+            if places > most {
+                capped.sentences += u64::from(places == most + 1);
+                capped.occurrences += own.len() as u64;
+                own.drain(..).for_each(|window| self.add(&window));
+            }
+        }
+        windows.rewind(executor)?;
+        Ok(capped)
+    }
+}
+
+/// Lists the places that share a window, once for each run: at the first window. A window with a
+/// word of a window that more than `most` places have does not count. Returns the latter windows as
+/// sentences.
+pub fn seeds<'f>(
+    mut windows: Sorted<PlacedWindow>,
+    texts: &HashSets,
+    rows: &RankedRows,
+    [run, most]: [u32; 2],
+    resources: Resources<'f>,
+) -> Result<(Sorter<'f, Seed>, Capped)> {
+    let Resources { files, budget, executor } = resources;
+    let mut frequent = FrequentWords::new(texts, rows.rows.len(), run as usize)?;
+    let capped = frequent.find(&mut windows, most, executor)?;
+    let mut found = Sorter::new(files, budget / 4);
+    let mut windows = Groups::new(windows, executor)?;
+    let mut own: Vec<PlacedWindow> = Vec::new();
+    let rank = |window: &PlacedWindow| rows.ranks[window.row as usize];
+    let is_left_out = |_: &mut PlacedWindow, next: &PlacedWindow| frequent.are_in(next.row, next.first);
+    while windows.next(&mut own, |window| window.hash, is_left_out, executor)? {
+        own.retain(|window| !frequent.are_in(window.row, window.first));
+        own.sort_unstable_by_key(|window| both(rank(window), window.first));
+        for (n, one) in own.iter().enumerate() {
+            executor::breathe(executor, n, 1 << 6)?;
+            let left = rank(one);
+            if rows.right_from.is_some_and(|from| left >= from) {
+                break;
+            }
+            let after = rows.right_from.unwrap_or(left + 1);
+            let others = own[n..].partition_point(|other| rank(other) < after);
+            for other in own[n + others..].iter().filter(|other| frequent.begin(one, other)) {
+                found
+                    .push(Seed { ranks: [left, rank(other)], firsts: [one.first, other.first] }, executor)?;
+            }
+        }
+    }
+    Ok((found, capped))
+}
