@@ -17,6 +17,7 @@ pub mod imatch;
 pub mod normalization;
 pub mod open_texts;
 pub mod origin;
+pub mod row_words;
 pub mod runs;
 pub mod sets;
 pub mod shingles;

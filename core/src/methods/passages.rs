@@ -8,7 +8,7 @@ use super::short_texts::LongParts;
 use super::spotsigs::NO_SPOT;
 use super::within::rows::rows_of_groups;
 use crate::error::Result;
-use crate::features::hash_sets::{HashSets, SetCollector};
+use crate::features::row_words::RowWords;
 use crate::features::units::sets::{DocumentUnit, Units};
 use crate::memory;
 use crate::passages::edited::EditedWords;
@@ -69,7 +69,7 @@ fn all(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Box<dyn Pas
 fn edited(edits: EditedWords, most: u32, reading: &mut Reading<'_>) -> Result<EditedSearch> {
     let (files, executor, memory) = (reading.files, reading.executor, reading.memory);
     let mut readers = memory::collect((0..executor.count()).map(|_| WindowReader::new(edits)), DOING)?;
-    let (mut texts, mut windows) = (HashSets::default(), Sorter::new(files, memory / 4));
+    let (mut texts, mut windows) = (RowWords::default(), Sorter::new(files, memory / 4));
     reading.read(|batch| {
         batch.share_out(&mut readers, WindowReader::add)?;
         for reader in &mut readers {
@@ -78,9 +78,8 @@ fn edited(edits: EditedWords, most: u32, reading: &mut Reading<'_>) -> Result<Ed
         let held =
             |readers: &[WindowReader]| readers.iter().map(|reader| reader.texts.bytes()).sum::<usize>();
         if held(&readers) > memory / 4 {
-            let mut full: Vec<SetCollector> =
-                readers.iter_mut().map(|reader| std::mem::take(&mut reader.texts)).collect();
-            texts.spill(&mut full, files)?;
+            let full = readers.iter_mut().map(|reader| std::mem::take(&mut reader.texts)).collect();
+            texts.spill(full, files)?;
         }
         Ok(readers.iter().map(WindowReader::bytes).sum::<usize>() + texts.bytes() + windows.bytes())
     })?;

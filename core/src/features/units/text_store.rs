@@ -1,15 +1,11 @@
 //! Texts with the places of their units (sentences), by row. The texts are in memory as long as
 //! they fit; after that, all texts and their places are in temporary files.
 
-use std::ops::Range;
-
-use bytemuck::{Pod, Zeroable};
-
 use crate::error::{Error, Result};
-use crate::features::hash_sets::{HashSets, SetCollector};
+use crate::features::hash_sets::SetCollector;
+use crate::features::row_words::{LoadedWords, RowWords};
 use crate::memory;
 use crate::storage::files::TempFiles;
-use crate::storage::log::Log;
 use crate::text::spans::Span;
 
 const DOING: &str = "keeping texts";
@@ -78,38 +74,20 @@ impl<'a> OpenText<'a> {
 /// The texts of all workers.
 #[derive(Debug, Default)]
 pub struct TextStore {
-    held: HashSets,
-    file: Log<u64>,
-    /// The place of the text of each row in the file.
-    places: Log<TextPlace>,
+    texts: RowWords,
     /// The number of units by row; 0 for rows without a text.
     counts: Vec<u32>,
 }
 
-/// The place of a text in the file.
-#[derive(Debug, Clone, Copy, Default, Zeroable, Pod)]
-#[repr(C)]
-struct TextPlace {
-    start: u64,
-    length: u64,
-}
-
 /// Some texts, loaded into memory.
 #[derive(Debug)]
-pub struct LoadedTexts<'a> {
-    held: &'a HashSets,
-    /// The texts that were read from the file. `rows` has their rows in ascending order, and for
-    /// each row the range of its text in `space`.
-    space: Vec<u64>,
-    rows: Vec<(u32, Range<usize>)>,
-}
+pub struct LoadedTexts<'a>(LoadedWords<'a>);
 
 impl LoadedTexts<'_> {
     /// Returns the text of a row. The row must be among the loaded rows; if it has no text, the
     /// result is empty.
     pub fn get(&self, row: u32) -> OpenText<'_> {
-        let loaded = self.rows.binary_search_by_key(&row, |(row, _)| *row);
-        let words = loaded.map_or(self.held.get(row), |n| &self.space[self.rows[n].1.clone()]);
+        let words = self.0.get(row);
         let Some((&head, rest)) = words.split_first() else { return OpenText::default() };
         let (count, bytes) = ((head >> 32) as usize, head as u32 as usize);
         let (units, text) = rest.split_at(2 * count);
@@ -128,18 +106,7 @@ impl TextStore {
         files: &dyn TempFiles,
     ) -> Result<()> {
         let texts = self.take(shelves)?;
-        self.file.spill(files)?;
-        let (from, mut places) = (self.places.len() as usize, Vec::new());
-        for SetCollector { sets, rows } in texts {
-            for (n, &row) in rows.iter().enumerate() {
-                let (range, place) = (sets.range(n), row as usize - from);
-                memory::lengthen(&mut places, TextPlace::default(), place + 1, DOING)?;
-                let start = self.file.len() + range.start as u64;
-                places[place] = TextPlace { start, length: range.len() as u64 };
-            }
-            self.file.extend(&sets.values, files)?;
-        }
-        self.places.extend(&places, files)
+        self.texts.spill(texts, files)
     }
 
     /// Takes the texts of the collectors in `shelves`. No texts may be added after this call.
@@ -148,11 +115,8 @@ impl TextStore {
         shelves: impl IntoIterator<Item = &'s mut UnitTextCollector>,
         files: &dyn TempFiles,
     ) -> Result<()> {
-        if self.file.is_in_file() {
-            return self.spill(shelves, files);
-        }
-        self.held = HashSets::from_collectors(self.take(shelves)?)?;
-        Ok(())
+        let texts = self.take(shelves)?;
+        self.texts.finish(texts, files)
     }
 
     fn take<'s>(
@@ -177,44 +141,18 @@ impl TextStore {
 
     /// Returns the number of bytes that a row takes in memory, about.
     pub fn size(&mut self, row: u32) -> Result<usize> {
-        let words = match self.place(row)? {
-            Some(place) => place.length as usize,
-            None => self.held.get(row).len(),
-        };
-        Ok(words * WORD)
-    }
-
-    /// Returns the place of a text in the file, if it is there.
-    fn place(&mut self, row: u32) -> Result<Option<TextPlace>> {
-        if u64::from(row) >= self.places.len() {
-            return Ok(None);
-        }
-        let mut place = [TextPlace::default()];
-        self.places.read(row.into(), &mut place)?;
-        Ok(Some(place[0]))
+        Ok(self.texts.size(row)? * WORD)
     }
 
     /// Loads the texts of some rows. If the texts are in a file, this call sorts `rows`, removes
     /// repeats from it, and reads from the file in the leader's thread.
     pub fn open(&mut self, rows: &mut Vec<u32>) -> Result<LoadedTexts<'_>> {
-        let (mut space, mut loaded) = (Vec::new(), Vec::new());
-        if self.file.is_in_file() {
-            rows.sort_unstable();
-            rows.dedup();
-            memory::reserve(&mut loaded, rows.len(), DOING)?;
-            for &row in rows.iter() {
-                let TextPlace { start, length } = self.place(row)?.unwrap_or_default();
-                let from = space.len();
-                self.file.append(start, length as usize, &mut space)?;
-                loaded.push((row, from..space.len()));
-            }
-        }
-        Ok(LoadedTexts { held: &self.held, space, rows: loaded })
+        self.texts.load(rows).map(LoadedTexts)
     }
 
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.held.bytes() + self.file.bytes() + self.places.bytes() + memory::bytes(&self.counts)
+        self.texts.bytes() + memory::bytes(&self.counts)
     }
 }
 

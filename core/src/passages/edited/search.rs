@@ -5,7 +5,7 @@ use super::stretch::stretches;
 use super::windows::{PlacedWindow, RankedRows, Seed, WindowReader, seeds};
 use crate::error::Result;
 use crate::executor::{self, CallingThread, Executor, Stop};
-use crate::features::hash_sets::{HashSets, Loaded};
+use crate::features::row_words::{LoadedWords, RowWords};
 use crate::features::tokens::Document;
 use crate::memory;
 use crate::passages::{Capped, Parameters, Passage, PassageSearch};
@@ -17,7 +17,7 @@ const DOING: &str = "finding edited passages";
 /// A search for edited passages.
 pub struct EditedSearch {
     /// The words of each document, and their characters.
-    texts: HashSets,
+    texts: RowWords,
     rows: RankedRows,
     seeds: Groups<Seed>,
     edits: EditedWords,
@@ -31,14 +31,14 @@ pub struct EditedSearch {
 impl EditedSearch {
     /// Finds the runs that documents share.
     pub fn new(
-        texts: HashSets,
+        mut texts: RowWords,
         rows: RankedRows,
         windows: Sorted<PlacedWindow>,
         edits: EditedWords,
         most: u32,
         resources: Resources<'_>,
     ) -> Result<Self> {
-        let (found, capped) = seeds(windows, &texts, &rows, [edits.run() as u32, most], resources)?;
+        let (found, capped) = seeds(windows, &mut texts, &rows, [edits.run() as u32, most], resources)?;
         let all = found.len();
         let seeds = Groups::new(found.sorted(resources.executor)?, resources.executor)?;
         Ok(Self { texts, rows, seeds, edits, all, taken: 0, capped })
@@ -58,7 +58,9 @@ impl PassageSearch for EditedSearch {
         {
             let of = group[0].ranks.map(|rank| self.rows.rows[rank as usize]);
             memory::extend(&mut rows, &of, DOING)?;
-            bytes += of.iter().map(|&row| self.texts.size(row) as usize * size_of::<u64>()).sum::<usize>();
+            for row in of {
+                bytes += self.texts.size(row)? * size_of::<u64>();
+            }
             count += group.len();
             let seeds = memory::collect(group.iter().map(|seed| seed.firsts), DOING)?;
             memory::push(&mut pairs, EditedPair { rows: of, seeds, passages: Vec::new() }, DOING)?;
@@ -96,7 +98,7 @@ struct EditedPair {
 
 impl EditedPair {
     /// Finds the passages. After a stop, the next call starts from the beginning.
-    fn compare(&mut self, open: &Loaded<'_>, edits: EditedWords, stop: &Stop) -> Result<()> {
+    fn compare(&mut self, open: &LoadedWords<'_>, edits: EditedWords, stop: &Stop) -> Result<()> {
         let texts = self.rows.map(|row| {
             let text = open.get(row);
             text.split_at(text.len() / 2)
@@ -132,7 +134,7 @@ pub fn edited_between(
         reader.add(row, document, stop)?;
         reader.windows.drain(..).try_for_each(|window| windows.push(window, &executor))?;
     }
-    let mut texts = HashSets::default();
+    let mut texts = RowWords::default();
     texts.finish(vec![reader.texts], &NoFiles)?;
     let rows = RankedRows { rows: vec![0, 1], ranks: vec![0, 1], right_from: Some(1) };
     let resources = Resources { files: &NoFiles, budget: usize::MAX / 4, executor: &executor };

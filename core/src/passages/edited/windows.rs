@@ -5,7 +5,8 @@ use bytemuck::{Pod, Zeroable};
 use super::EditedWords;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
-use crate::features::hash_sets::{HashSets, SetCollector};
+use crate::features::hash_sets::SetCollector;
+use crate::features::row_words::RowWords;
 use crate::features::runs::places::token_places;
 use crate::features::runs::tokens::{Rolling, read_tokens};
 use crate::features::tokens::{Document, Scratch, Tokenizer};
@@ -133,15 +134,15 @@ struct FrequentWords {
 }
 
 impl FrequentWords {
-    fn new(texts: &HashSets, rows: usize, run: usize) -> Result<Self> {
+    fn new(texts: &mut RowWords, rows: usize, run: usize) -> Result<Self> {
         let mut all = 0;
-        let start = |row: usize| {
-            let start = all;
+        let mut starts = Vec::new();
+        memory::reserve(&mut starts, rows, DOING)?;
+        for row in 0..rows {
+            starts.push(all);
             // The other half are the places of the words.
-            all += u64::from(texts.size(row as u32)) / 2;
-            start
-        };
-        let starts = memory::collect((0..rows).map(start), DOING)?;
+            all += texts.size(row as u32)? as u64 / 2;
+        }
         let bits = memory::zeroed((all / 64) as usize + 1, DOING)?;
         Ok(Self { starts, bits, run: run as u64 })
     }
@@ -200,7 +201,7 @@ impl FrequentWords {
 /// sentences.
 pub fn seeds<'f>(
     mut windows: Sorted<PlacedWindow>,
-    texts: &HashSets,
+    texts: &mut RowWords,
     rows: &RankedRows,
     [run, most]: [u32; 2],
     resources: Resources<'f>,
