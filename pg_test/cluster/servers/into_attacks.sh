@@ -29,13 +29,13 @@ unseen() {
         for n in 1 2; do far "$n" -c "SELECT who, what FROM seen WHERE who <> 'mallory'"; done)"
 }
 
-q -c 'CREATE TABLE base (id bigint PRIMARY KEY, body text)'
-shard docs 'id bigint, body text' id
+q -c 'CREATE TABLE base (id bigint PRIMARY KEY, body text, tenant int, source text)'
+shard docs 'id bigint, body text, tenant int, source text' id
 q <<'SQL'
-INSERT INTO base SELECT n, string_agg('w' || (n + w) % 50, ' ' ORDER BY w) FROM generate_series(1, 200) n, generate_series(1, 12) w GROUP BY n;
+INSERT INTO base SELECT n, string_agg('w' || (n + w) % 50, ' ' ORDER BY w), n / 30, 'source ' || n % 2 FROM generate_series(1, 200) n, generate_series(1, 12) w GROUP BY n;
 INSERT INTO docs TABLE base;
 SQL
-into="near_duplicates_into('docs', 0.8, 'theirs.found', id_column => 'id', text_column => 'body'"
+into="near_duplicates_into('docs', 0.8, 'theirs.found', id_column => 'id', text_column => 'body', within => 'tenant', across => 'source'"
 # stop: a call that ends where it makes its fourth working table.
 stop() {
     q <<'SQL'
@@ -52,7 +52,7 @@ working() { q -c "SELECT oid::regclass FROM pg_class WHERE relname ~ '^neardup_[
 # same NAME: a call gives the pairs, and leaves nothing.
 same() {
     expect "$1: a call after it" 0 "$(q -c 'SET client_min_messages = warning' -c "CALL $into)" -c "SELECT count(*) FROM theirs.found f
-        FULL JOIN near_duplicates('base', 0.8) p USING (left_id, right_id) WHERE f.similarity IS DISTINCT FROM p.similarity" -c 'DROP TABLE theirs.found, theirs.found_log' 2>&1)"
+        FULL JOIN near_duplicates('base', 0.8, text_column => 'body', within => 'tenant', across => 'source') p USING (left_id, right_id) WHERE f.similarity IS DISTINCT FROM p.similarity" -c 'DROP TABLE theirs.found, theirs.found_log' 2>&1)"
     left_behind "$1"
 }
 

@@ -242,7 +242,7 @@ mod tests {
             let mut dictionary = if small { Dictionary::small() } else { Dictionary::default() };
             let mut collectors: Vec<_> = (0..threads).map(|_| Collector::new(spec)).collect();
             if small {
-                collectors.iter_mut().for_each(|collector| collector.vocabulary.close_empty());
+                collectors.iter_mut().for_each(|collector| collector.vocabulary.close(&mut dictionary));
             }
             for (row, document) in documents.iter().enumerate() {
                 let tokens = Document::Tokens(document.clone());

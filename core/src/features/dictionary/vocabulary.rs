@@ -233,11 +233,6 @@ impl Vocabulary {
         self.settle(dictionary);
     }
 
-    /// Knows no word from now on, before it knows any.
-    pub fn close_empty(&mut self) {
-        self.is_closed = true;
-    }
-
     /// Starts over if the vocabulary has become too large or knew less than half of the words since
     /// the last call.
     pub fn keep_small(&mut self, dictionary: &mut Dictionary) {

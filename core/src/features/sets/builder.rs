@@ -48,11 +48,13 @@ impl<'a> SetBuilder<'a> {
         }
     }
 
-    /// Prepares for so few documents that one thread makes their sets.
+    /// Prepares for so few documents that one thread makes their sets. Its tokens are only in the
+    /// dictionary, because a vocabulary would take longer to make than it saves.
     #[must_use]
     pub fn small(mut self) -> Self {
-        self.collectors.iter_mut().for_each(|collector| collector.vocabulary.close_empty());
-        Self { dictionary: Dictionary::small(), ..self }
+        self.dictionary = Dictionary::small();
+        self.collectors.iter_mut().for_each(|collector| collector.freeze(&mut self.dictionary));
+        self
     }
 
     /// Allows sets to go to files.
