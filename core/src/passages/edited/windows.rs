@@ -215,6 +215,9 @@ pub fn seeds<'f>(
     let rank = |window: &PlacedWindow| rows.ranks[window.row as usize];
     let is_left_out = |_: &mut PlacedWindow, next: &PlacedWindow| frequent.are_in(next.row, next.first);
     while windows.next(&mut own, |window| window.hash, is_left_out, executor)? {
+        if own.len() < 2 {
+            continue;
+        }
         own.retain(|window| !frequent.are_in(window.row, window.first));
         own.sort_unstable_by_key(|window| both(rank(window), window.first));
         for (n, one) in own.iter().enumerate() {
