@@ -254,15 +254,13 @@ where
     if step % every == N::default() { executor.check_interrupts() } else { Ok(()) }
 }
 
-/// Sorts on one thread, while the leader watches it ([`sort_unstable_by`]). The leader itself sorts
-/// few items: starting a thread takes longer than that.
+/// Sorts few items in the leader, others on a thread that the leader watches.
 pub fn sort<T: Send>(
     executor: &dyn Executor,
     mut items: &mut [T],
     compare: impl Fn(&T, &T) -> std::cmp::Ordering + Sync,
 ) -> Result<()> {
-    const FEW: usize = 1 << 8;
-    if items.len() <= FEW {
+    if items.len() <= 1 << 8 {
         items.sort_unstable_by(compare);
         return executor.check_interrupts();
     }

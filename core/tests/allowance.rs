@@ -21,7 +21,10 @@ fn calls_hold_the_sum_of_their_allowances() {
     // What was held before does not count.
     let first = Allowance::new(10 * MEGABYTE);
     assert_eq!(has_room(10 * MEGABYTE + slack(), DOING), Ok(()));
-    assert_eq!(has_room(10 * MEGABYTE + slack() + 1, DOING), beyond(10 * MEGABYTE + slack() + 1, 10 * MEGABYTE));
+    assert_eq!(
+        has_room(10 * MEGABYTE + slack() + 1, DOING),
+        beyond(10 * MEGABYTE + slack() + 1, 10 * MEGABYTE)
+    );
     let mut items: Vec<u64> = Vec::new();
     let many = slack() / 8 + 2 * MEGABYTE;
     assert_eq!(memory::reserve(&mut items, many, DOING), beyond(many * 8, 10 * MEGABYTE));

@@ -1,5 +1,5 @@
-//! Words of 64 bits that are kept for each row, such as texts: in memory as long as they fit, and then
-//! all in a temporary file, with their places.
+//! Words of 64 bits that are kept for each row, such as texts: in memory as long as they fit, and
+//! then all in a temporary file, with their places.
 
 use std::ops::Range;
 

@@ -3,7 +3,8 @@
 //! that, the sets are made, numbered, and ordered for a join.
 
 use super::batch::{UnitSlice, make_batch};
-use super::signatures::{Features, Maker, WordCounts};
+use super::document_counts::DocumentCounts;
+use super::signatures::{Features, Maker};
 use super::text_store::{TextStore, UnitTextCollector};
 use crate::error::{Error, Result};
 use crate::executor::{Executor, Stop};
@@ -110,8 +111,8 @@ impl<'f> Gathering<'f> {
     }
 
     /// Counts the words of the documents that the readers have read, and of long documents, which
-    /// `add_long` adds. Writes texts or counts to files if the texts and the counted words take more
-    /// than `budget` bytes. Returns the greatest number of bytes that were held at one time.
+    /// `add_long` adds. Writes texts or counts to files if these take more than `budget` bytes.
+    /// Returns the greatest number of bytes that were held at one time.
     pub fn settle(
         &mut self,
         add_long: impl FnOnce(&mut SetBuilder<'_>) -> Result<()>,
@@ -144,7 +145,7 @@ impl<'f> Gathering<'f> {
     /// counted in a new dictionary.
     fn write_counts(&mut self, budget: usize, executor: &dyn Executor) -> Result<()> {
         let counts = self.counts.get_or_insert_with(|| Sorter::new(self.files, budget));
-        let mut held = WordCounts::Held(self.words.dictionary());
+        let mut held = DocumentCounts::Held(self.words.dictionary());
         held.for_each(executor, &mut |hash, documents| counts.push([hash, documents], executor))?;
         self.words = SetBuilder::new(WORDS, self.words.collectors.len());
         Ok(())
@@ -165,8 +166,10 @@ impl<'f> Gathering<'f> {
             self.write_counts(0, executor)?;
         }
         let mut counts = match self.counts.take() {
-            Some(counts) => WordCounts::Sorted(Groups::new(counts.sorted(executor)?, executor)?),
-            None => WordCounts::Held(self.words.dictionary()),
+            Some(counts) => {
+                DocumentCounts::Sorted(Box::new(Groups::new(counts.sorted(executor)?, executor)?))
+            }
+            None => DocumentCounts::Held(self.words.dictionary()),
         };
         let maker = features.ready(&mut counts, documents, are_whole, executor)?;
         drop(counts);

@@ -1,17 +1,16 @@
 //! The signatures of a unit of text (a sentence or a whole document) as a set of numbers: shingles,
 //! one I-Match value, or SpotSigs (docs/design/algorithms.md section 6).
 
+use super::document_counts::DocumentCounts;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::FeatureSpec;
-use crate::features::dictionary::Dictionary;
 use crate::features::imatch::{self, IdfRange};
 use crate::features::shingles::for_each_shingle;
 use crate::features::spotsigs::{self, Antecedents, SpotSpec, Spots};
 use crate::hash::hash_bytes;
 use crate::memory;
 use crate::storage::rows::starts;
-use crate::storage::sort::Groups;
 use crate::text::words::{WordScratch, for_each_word};
 
 const DOING: &str = "making signatures";
@@ -70,7 +69,7 @@ impl Features {
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn ready(
         &self,
-        words: &mut WordCounts<'_>,
+        words: &mut DocumentCounts<'_>,
         documents: u64,
         are_whole: bool,
         executor: &dyn Executor,
@@ -169,63 +168,6 @@ impl Terms {
 pub fn counted_documents(documents: u64) -> u64 {
     if documents <= 2 { 1 } else { documents }
 }
-
-/// How many documents have each word.
-pub enum WordCounts<'a> {
-    /// The words and their counts are in a dictionary.
-    Held(&'a Dictionary),
-    /// The hash of each word, and the numbers of documents that several dictionaries counted.
-    Sorted(Groups<[u64; 2]>),
-}
-
-impl WordCounts<'_> {
-    /// Calls `each` with the hash of every word and the number of documents that have it.
-    pub(super) fn for_each(
-        &mut self,
-        executor: &dyn Executor,
-        each: &mut dyn FnMut(u64, u64) -> Result<()>,
-    ) -> Result<()> {
-        match self {
-            Self::Held(words) => {
-                for shard in words.shards() {
-                    for place in 0..shard.len() {
-                        let documents = shard.documents(place).map(u64::from).iter().sum();
-                        each(hash_bytes(&shard.token(place)), documents)?;
-                    }
-                }
-                Ok(())
-            }
-            Self::Sorted(counts) => {
-                counts.rewind(executor)?;
-                let mut word = Vec::new();
-                while counts.next(&mut word, |[hash, _]| *hash, |_, _| false, executor)? {
-                    each(word[0][0], word.iter().map(|[_, documents]| documents).sum())?;
-                }
-                Ok(())
-            }
-        }
-    }
-
-    /// Returns the hashes of the `count` words that are in the most documents. Among equally
-    /// frequent words, those with the least hashes are taken.
-    fn most_frequent(&mut self, count: usize, executor: &dyn Executor) -> Result<Vec<u64>> {
-        let mut best: Vec<(u64, u64)> = Vec::new();
-        let shorten = |best: &mut Vec<(u64, u64)>| {
-            executor::sort(executor, best, Ord::cmp)?;
-            best.truncate(count);
-            Ok(())
-        };
-        self.for_each(executor, &mut |hash, df| {
-            memory::push(&mut best, (!df, hash), DOING)?;
-            if best.len() >= 2 * count.max(MANY_WORDS) { shorten(&mut best) } else { Ok(()) }
-        })?;
-        shorten(&mut best)?;
-        memory::collect(best.iter().map(|&(_, hash)| hash), DOING)
-    }
-}
-
-/// So many words are sorted at a time, at least. Few in tests.
-const MANY_WORDS: usize = if cfg!(test) { 1 << 2 } else { 1 << 16 };
 
 /// Makes the signatures of units.
 #[derive(Debug)]
