@@ -24,8 +24,11 @@ pub trait Documents {
     /// Reports whether there are two tables.
     fn has_right(&self) -> bool;
 
-    /// Forgets what was read, so that all is read once more.
-    fn again(&mut self) {}
+    /// Forgets what was read, so that all tables are read once more. Returns false if they can be
+    /// read only once.
+    fn again(&mut self) -> bool {
+        true
+    }
 
     /// Begins to read a table.
     fn begin(&mut self, side: Side) -> Result<()>;

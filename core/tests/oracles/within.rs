@@ -61,8 +61,9 @@ impl Documents for Grouped {
         self.tables.len() == 2
     }
 
-    fn again(&mut self) {
+    fn again(&mut self) -> bool {
         (self.group, self.rows) = (None, [0..0, 0..0]);
+        true
     }
 
     fn begin(&mut self, side: Side) -> Result<()> {

@@ -48,6 +48,7 @@ calls=(
     "repeated_runs('docs', 20)"
     "partial_duplicates('docs')"
     "nearest('others', 3, id_column => 'id', text_column => 'body')"
+    "(SELECT a.id, b.id AS other FROM docs a JOIN docs b ON a.body <@ near(b.body, 0.8) AND a.id < b.id)"
     "near_duplicate_clusters('docs', 0.8)"
     "near_duplicate_clusters('docs', 0.8, clustering => 'star')"
     "near_duplicate_clusters('docs', 0.6, method => 'minhash', clustering => 'perhaps_similar')"
@@ -55,7 +56,7 @@ calls=(
     "eliminate('docs', method => 'imatch', keep => 'first')"
 )
 found() { echo "SELECT count(*), sum(hashtextextended(p::text, 0)::numeric) FROM $1 p"; }
-refusable="^nearest|any.*tlcs"
+refusable="^nearest|any.*tlcs|JOIN"
 for call in "${calls[@]}"; do
     whole=$(q -c "SET neardup.memory = '4GB'" -c "$(found "$call")")
     said=$(q -v ON_ERROR_STOP=0 -v VERBOSITY=verbose -c "SET neardup.memory = '8MB'" -c "$(found "$call")" 2>&1 || true)

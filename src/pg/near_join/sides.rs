@@ -228,6 +228,11 @@ impl JoinSides {
 }
 
 impl Documents for JoinSides {
+    /// The plans of the sides run once.
+    fn again(&mut self) -> bool {
+        false
+    }
+
     fn has_right(&self) -> bool {
         true
     }

@@ -30,8 +30,7 @@ type FindPairs<'s> = dyn Fn(&mut Reading<'_>) -> Result<Pairs> + Sync + 's;
 pub fn pairs(method: &dyn Method, reading: &mut Reading<'_>) -> Result<Pairs> {
     let found = by(&|reading| in_memory(method, reading), reading);
     let pairs = match (found, overflow::of_method(method)) {
-        (Err(Error::BeyondAllowance { .. }), Some(carrier)) => {
-            reading.again();
+        (Err(Error::BeyondAllowance { .. }), Some(carrier)) if reading.again() => {
             by(&|reading| overflow::pairs(method, carrier, reading), reading)?
         }
         (found, _) => found?,
