@@ -11,7 +11,7 @@
 //! Runs of s words are found by their hashes, like the windows of repeated runs ([`windows`]).
 //! Words that are in a run of s words of more than a given number of places begin no passage: a
 //! longest common run has to have s words without them. Runs are continued in a band of 2k + 1
-//! diagonals ([`stretch`]), two documents at a time ([`search`]). O(words · most places), with k
+//! diagonals (`stretch.rs`), two documents at a time ([`search`]). O(words · most places), with k
 //! words of work for each word of a passage.
 
 pub mod search;
