@@ -54,10 +54,11 @@ server_start() {
     server_in "$dir" "$@"
 }
 
-# A backend that hangs in a call must not keep the machine: after a while it is cut off.
+# A backend that hangs in a call must not keep the machine: after a while it is cut off. A server that was killed has left its
+# file, and nothing to stop.
 server_down() {
     local ctl=("$bindir/pg_ctl" -D "$1/data" -w -t 20 stop)
-    if [[ -f $1/data/postmaster.pid ]]; then
+    if [[ -f $1/data/postmaster.pid ]] && as_server "$bindir/pg_ctl" -D "$1/data" status >/dev/null; then
         as_server "${ctl[@]}" -m fast >/dev/null 2>&1 || as_server "${ctl[@]}" -m immediate >/dev/null
     fi
 }
