@@ -82,11 +82,16 @@ pub struct NumberedRows {
 }
 
 impl NumberedRows {
-    /// Returns how many rows of the set come before a row. O(1).
+    /// Returns how many rows of the set there are up to a row and with it. O(1).
     #[inline]
-    pub fn number(&self, row: u32) -> u32 {
+    pub fn up_to(&self, row: u32) -> u32 {
         let (word, bit) = (row as usize / BITS, row as usize % BITS);
-        self.before[word] + (self.set.words[word] & !(u64::MAX << bit)).count_ones()
+        self.before[word] + (self.set.words[word] & (u64::MAX >> (BITS - 1 - bit))).count_ones()
+    }
+
+    /// Returns the number of bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.set.words) + memory::bytes(&self.before)
     }
 }
 
@@ -114,7 +119,7 @@ mod tests {
             prop_assert_eq!(memory::bytes(&set.words), RowSet::bytes_of(rows));
             let numbered = set.numbered().unwrap();
             for row in 0..rows {
-                prop_assert_eq!(numbered.number(row as u32) as usize, chosen.range(..row).count());
+                prop_assert_eq!(numbered.up_to(row as u32) as usize, chosen.range(..=row).count());
             }
         }
     }

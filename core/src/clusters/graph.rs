@@ -48,7 +48,7 @@ impl<'f> Graph<'f> {
         let is_kept = |vertex: &u32| kept.contains(*vertex as usize);
         let all: Vec<u32> = memory::collect((0..vertices as u32).filter(is_kept), DOING)?;
         let kept = kept.numbered()?;
-        let number = |vertex: u32| kept.number(vertex);
+        let number = |vertex: u32| kept.up_to(vertex) - 1;
         let EqualRows { mut rows, similarity, .. } = equal;
         rows.values.iter_mut().for_each(|vertex| *vertex = number(*vertex));
         let mut equal = EqualRows { rows, similarity, ..EqualRows::new(all.len())? };

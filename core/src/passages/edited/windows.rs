@@ -12,6 +12,7 @@ use crate::features::runs::tokens::{Rolling, read_tokens};
 use crate::features::tokens::{Document, Scratch, Tokenizer};
 use crate::memory;
 use crate::passages::Capped;
+use crate::row_set::RowSet;
 use crate::storage::files::Resources;
 use crate::storage::sort::{Groups, Sorted, Sorter, both, both_long, order_by_key};
 use crate::text::spans::Span;
@@ -127,8 +128,8 @@ pub struct RankedRows {
 struct FrequentWords {
     /// The number of words of the rows before each row.
     starts: Vec<u64>,
-    /// A bit for each word.
-    bits: Vec<u64>,
+    /// These words.
+    words: RowSet,
     /// The number of words of a window.
     run: u64,
 }
@@ -143,22 +144,21 @@ impl FrequentWords {
             // The other half are the places of the words.
             all += texts.size(row as u32)? as u64 / 2;
         }
-        let bits = memory::zeroed((all / 64) as usize + 1, DOING)?;
-        Ok(Self { starts, bits, run: run as u64 })
+        Ok(Self { starts, words: RowSet::new(all as usize)?, run: run as u64 })
     }
 
-    fn places(&self, row: u32, first: u32) -> impl Iterator<Item = (usize, u64)> + use<> {
+    fn places(&self, row: u32, first: u32) -> impl Iterator<Item = usize> + use<> {
         let first = self.starts[row as usize] + u64::from(first);
-        (first..first + self.run).map(|word| ((word / 64) as usize, 1 << (word % 64)))
+        (first..first + self.run).map(|word| word as usize)
     }
 
     fn add(&mut self, window: &PlacedWindow) {
-        self.places(window.row, window.first).for_each(|(at, bit)| self.bits[at] |= bit);
+        self.places(window.row, window.first).for_each(|word| self.words.insert(word));
     }
 
     /// Reports whether a window has such a word.
     fn are_in(&self, row: u32, first: u32) -> bool {
-        self.places(row, first).any(|(at, bit)| self.bits[at] & bit != 0)
+        self.places(row, first).any(|word| self.words.contains(word))
     }
 
     /// Reports whether a place begins a run: whether the windows of both places before are not the
