@@ -166,10 +166,15 @@ pub trait Carrier: Debug + Sync {
         Ok([0; 2])
     }
 
-    /// Reports whether the texts that are carried are joined block by block in temporary files,
-    /// because they share no key that few of them have.
+    /// Reports whether documents are joined block by block in temporary files, because they share no
+    /// key that few of them have.
     fn in_blocks(&self) -> bool {
         false
+    }
+
+    /// Returns the document of carried bytes, if documents are joined block by block.
+    fn document(&self, carried: &[u8]) -> Result<Document> {
+        memory::copied(to_text(carried)?, DOING).map(Document::Text)
     }
 
     /// Reports whether the method finds the same pairs in temporary files as in memory.

@@ -24,11 +24,8 @@ pub trait Documents {
     /// Reports whether there are two tables.
     fn has_right(&self) -> bool;
 
-    /// Forgets what was read, so that all tables are read once more. Returns false if they can be
-    /// read only once.
-    fn again(&mut self) -> bool {
-        true
-    }
+    /// Forgets what was read, so that all tables are read once more.
+    fn again(&mut self) {}
 
     /// Begins to read a table.
     fn begin(&mut self, side: Side) -> Result<()>;
@@ -99,7 +96,8 @@ pub trait Documents {
 
     /// Returns the number of each row's source once all rows have been read, if only rows of
     /// different sources are compared. The rows of the right table follow those of the left one. A
-    /// row whose number is `u32::MAX` has no source and is compared with none.
+    /// row whose number is `u32::MAX` has no source and is compared with none. If the only table has
+    /// groups, the rows that were read so far have numbers.
     fn across(&self) -> Option<&[u32]> {
         None
     }

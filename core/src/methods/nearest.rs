@@ -6,27 +6,29 @@ use crate::error::Result;
 use crate::features::FeatureSpec;
 use crate::features::sets::order::Ordered;
 use crate::joins::nearest::SHORT;
+use crate::joins::nearest::pieces::NearestSearch;
 use crate::joins::nearest::rows::NearestRows;
 use crate::verify::measure::Measure;
 
 /// Reads the documents of a table and prepares the search for the `k` nearest of each, exactly. Of
 /// equally similar documents those of the first ids are the nearest; documents without a common
-/// token are not near, nor are those of one source, if rows have sources and no groups. All sets
-/// are in memory at a time, those of one group if rows come in groups.
+/// token are not near, nor are those of one source, if rows have sources. Sets whose
+/// index has no room in memory are searched for piece by piece.
 pub fn search(
     spec: FeatureSpec,
     measure: Measure,
     k: usize,
     reading: &mut Reading<'_>,
 ) -> Result<NearestRows> {
+    let how = || NearestSearch { measure, k, short: SHORT, sources: None };
     if !reading.is_grouped() {
         let ordered = ordered(spec, reading)?;
-        return of_ordered(ordered, measure, k, SHORT, reading);
+        return of_ordered(ordered, how(), reading);
     }
     let rows = rows_of_groups(
         &|reading, take| {
             let ordered = ordered(spec, reading)?;
-            let mut rows = of_ordered(ordered, measure, k, SHORT, reading)?;
+            let mut rows = of_ordered(ordered, how(), reading)?;
             rows.for_each(reading.executor, take)?;
             reading.account.counts.add(&rows.counts());
             Ok(())
@@ -46,17 +48,12 @@ pub fn ordered(spec: FeatureSpec, reading: &mut Reading<'_>) -> Result<Ordered> 
     Ok(ordered)
 }
 
-/// Prepares the search for the documents that were read. `short` is mostly [`SHORT`].
-pub fn of_ordered(
-    ordered: Ordered,
-    measure: Measure,
-    k: usize,
-    short: u64,
-    reading: &mut Reading<'_>,
-) -> Result<NearestRows> {
+/// Prepares the search for the documents that were read.
+pub fn of_ordered(ordered: Ordered, how: NearestSearch, reading: &mut Reading<'_>) -> Result<NearestRows> {
     let order = reading.order()?;
     let executor = reading.executor;
-    let rows = NearestRows::new(ordered, measure, k, order, reading.across(), short, executor)?;
+    let budget = reading.left_after(0);
+    let rows = NearestRows::new(ordered, how, order, reading.across(), budget, executor)?;
     reading.held(rows.bytes());
     Ok(rows)
 }

@@ -169,16 +169,13 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// Forgets what was read, so that all is read once more. Returns false if that cannot be.
-    pub(super) fn again(&mut self) -> bool {
-        if !self.documents.again() {
-            return false;
-        }
+    /// Forgets what was read, so that all is read once more.
+    pub(super) fn again(&mut self) {
+        self.documents.again();
         let parts = self.account.short_texts.parts;
         self.account = Account { threads: self.account.threads, ..Account::default() };
         self.account.short_texts.parts = parts;
         self.right_from = None;
-        true
     }
 
     /// Reports whether there are two tables.

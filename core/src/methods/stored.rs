@@ -2,28 +2,38 @@
 //! ([`crate::sketches::stored`]). They find all pairs by the estimated similarity of the sketches,
 //! which is the result of the functions `minhash_similarity` and `simhash_similarity`.
 //!
-//! No pair is lost ([`crate::joins::stored`], [`crate::joins::sketches::hamming`]). Sketches stay
-//! in memory.
+//! No pair is lost ([`crate::joins::stored`], [`crate::joins::sketches::hamming`]). Sketches that
+//! have no room in memory are joined in temporary files: minhash sketches as the sets of their
+//! values with their positions, of which similar ones share as many as they agree in; simhash
+//! sketches block by block. Their numbers are carried, the first of which is the size.
 
 use super::account::AllWithAll;
+use super::carrier::{Carrier, LeftOut, Meeting, Places, malformed, of_words, to_words};
 use super::explain::{Agreement, Alike, Details, Explanation};
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
 use super::reading::Reading;
 use crate::error::{Error, Result};
 use crate::executor::Stop;
+use crate::features::hash_sets::make_set;
 use crate::features::signatures::{SignatureCollector, Signatures, distinct};
 use crate::features::tokens::Document;
+use crate::hash::mix;
 use crate::joins::pairs::Pairs;
 use crate::joins::sketches::hamming::Hamming;
-use crate::joins::sketches::technique::Technique;
+use crate::joins::sketches::technique::{Technique, agreeing_values};
 use crate::joins::sketches::{Comparison, sketch_pairs};
 use crate::joins::stored::minhash_pairs;
+use crate::memory;
+use crate::sketches::minhash::least_agreeing;
 use crate::sketches::simhash::{check_distance, usual_share};
 use crate::sketches::stored::SketchKind;
 use crate::sketches::wire::{Minhash, Simhash};
 use crate::sketches::{minhash, simhash};
-use crate::verify::measure::check_threshold;
+use crate::verify::measure::{Measure, check_threshold};
+use crate::verify::predicate::Predicate;
+
+const DOING: &str = "carrying a sketch";
 
 /// Finds pairs of minhash sketches in which at least the share `threshold` of the values agrees.
 ///
@@ -91,6 +101,10 @@ impl Method for StoredMinhash {
     fn update(&self) -> Update {
         // All sketches are read, which shows whether they were made in the same way.
         Update::Pairs
+    }
+
+    fn of_two(&self) -> Option<&dyn Carrier> {
+        Some(self)
     }
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
@@ -201,6 +215,10 @@ impl Method for StoredSimhash {
         Update::Pairs
     }
 
+    fn of_two(&self) -> Option<&dyn Carrier> {
+        Some(self)
+    }
+
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
         let (signatures, bits) = read(SketchKind::Simhash, reading)?;
         reading.account.tokens = 0;
@@ -209,6 +227,89 @@ impl Method for StoredSimhash {
         reading.account.all_with_all = AllWithAll::new(comparison.all_with_all(), sketches);
         let budget = reading.left_after(signatures.bytes());
         sketch_pairs(signatures, None, comparison, budget)
+    }
+}
+
+/// Returns what is carried of a sketch: its size and its numbers.
+fn carry(kind: SketchKind, document: &Document) -> Result<Vec<u8>> {
+    match kind.parts(document)? {
+        Some((size, words)) => {
+            let mut carried = of_words(&[size.into()])?;
+            memory::extend(&mut carried, bytemuck::cast_slice(words), DOING)?;
+            Ok(carried)
+        }
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Returns the size of a sketch that was carried, and its numbers.
+fn size_and_words(carried: &[u8]) -> Result<(u16, Vec<u64>)> {
+    let mut words = to_words(carried)?;
+    let size = words.first().and_then(|&size| u16::try_from(size).ok());
+    let size = size.ok_or_else(|| malformed("it has no size"))?;
+    words.remove(0);
+    Ok((size, words))
+}
+
+/// Returns the common size of two sketches that were carried, and their numbers.
+fn two_sketches(kind: SketchKind, pair: [&[u8]; 2]) -> Result<(u16, [Vec<u64>; 2])> {
+    let [(size, a), (other, b)] = [size_and_words(pair[0])?, size_and_words(pair[1])?];
+    if size == other { Ok((size, [a, b])) } else { Err(unlike(kind, size, other)) }
+}
+
+fn unlike(kind: SketchKind, a: u16, b: u16) -> Error {
+    let [a, b] = [a, b].map(|size| format!("{size} values or bits"));
+    Error::Unlike { what: kind.type_name(), a, b }
+}
+
+impl Carrier for StoredMinhash {
+    fn carry(&self, document: &Document, _: Places<'_>, _: &Stop) -> Result<Vec<u8>> {
+        carry(SketchKind::Minhash, document)
+    }
+
+    fn meeting(&self) -> Meeting {
+        // Of sets of equally many values, dice is the share of these that they have in common.
+        let dice = Predicate::new(Measure::Dice, self.threshold);
+        Meeting::Sets(dice.unwrap_or_else(|_| Predicate::shared(Measure::Dice, 1)))
+    }
+
+    fn set(&self, carried: &[u8], stop: &Stop) -> Result<Vec<u64>> {
+        let (size, words) = size_and_words(carried)?;
+        let value = |place: u64| words[place as usize / 2] >> (32 * (place % 2)) & u64::from(u32::MAX);
+        let mut set = memory::collect((0..size.into()).map(|place| mix(place << 32 | value(place))), DOING)?;
+        make_set(&mut set, false, stop)?;
+        Ok(set)
+    }
+
+    fn similarity(&self, pair: [&[u8]; 2], _: LeftOut<'_>, _: &Stop) -> Result<Option<f64>> {
+        let (values, [a, b]) = two_sketches(SketchKind::Minhash, pair)?;
+        let alike = agreeing_values(&a, &b, values.into());
+        let passes = alike >= least_agreeing(self.threshold, values);
+        Ok(passes.then(|| minhash::similarity(alike, values)))
+    }
+}
+
+impl Carrier for StoredSimhash {
+    fn carry(&self, document: &Document, _: Places<'_>, _: &Stop) -> Result<Vec<u8>> {
+        carry(SketchKind::Simhash, document)
+    }
+
+    fn meeting(&self) -> Meeting {
+        Meeting::Keys { most: None, filter: None }
+    }
+
+    fn in_blocks(&self) -> bool {
+        true
+    }
+
+    fn document(&self, carried: &[u8]) -> Result<Document> {
+        let numbers = to_words(carried)?.into_iter().map(u64::cast_signed);
+        memory::collect(numbers, DOING).map(Document::Numbers)
+    }
+
+    fn similarity(&self, pair: [&[u8]; 2], _: LeftOut<'_>, _: &Stop) -> Result<Option<f64>> {
+        let (bits, [a, b]) = two_sketches(SketchKind::Simhash, pair)?;
+        Ok(self.hamming(bits)?.similarity(&a, &b))
     }
 }
 
@@ -266,8 +367,7 @@ impl WorkerSketches {
             return Ok(());
         };
         if size != self.size {
-            let [a, b] = [self.size, size].map(|size| format!("{size} values or bits"));
-            return Err(Error::Unlike { what: self.kind.type_name(), a, b });
+            return Err(unlike(self.kind, self.size, size));
         }
         self.signatures.add(row, bytemuck::cast_slice(words))
     }

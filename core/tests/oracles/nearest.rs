@@ -6,6 +6,7 @@ use std::time::Duration;
 use neardup_core::error::Result;
 use neardup_core::executor::{Executor, PlainThreads, Stop, Task};
 use neardup_core::features::FeatureSpec;
+use neardup_core::joins::nearest::pieces::NearestSearch;
 use neardup_core::joins::nearest::rows::NearestRow;
 use neardup_core::methods;
 use neardup_core::methods::corpus::Corpus;
@@ -45,7 +46,11 @@ fn nearest_by_lists(
     let (mut corpus, mut quiet) = (Corpus::of_sets(sets), Quiet);
     let mut reading = Reading::new(&mut corpus, &mut quiet, resources);
     let ordered = methods::nearest::ordered(SETS, &mut reading)?;
-    let mut rows = methods::nearest::of_ordered(ordered, measure, k, 0, &mut reading)?;
+    let mut rows = methods::nearest::of_ordered(
+        ordered,
+        NearestSearch { measure, k, short: 0, sources: None },
+        &mut reading,
+    )?;
     let mut found = Vec::new();
     loop {
         found.extend(std::iter::from_fn(|| rows.take()));
@@ -160,7 +165,9 @@ fn check(sets: &[Vec<i64>], k: usize, threads: usize) {
         let expected = naive(sets, measure, k);
         let found = nearest_by_lists(sets, measure, k, &PlainThreads(threads)).unwrap();
         assert_eq!(found, expected, "{measure:?}, {k} of {}, {threads} threads, by lists", sets.len());
-        for budget in [ENOUGH, 3000, 0] {
+        // The pieces of a search become many.
+        let budgets: &[usize] = if sets.len() < 40 { &[ENOUGH, 3000, 0] } else { &[ENOUGH, 6000] };
+        for &budget in budgets {
             let found = nearest(sets, measure, k, &PlainThreads(threads), budget).unwrap();
             assert_eq!(
                 found,

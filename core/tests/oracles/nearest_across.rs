@@ -7,6 +7,7 @@ use neardup_core::error::Result;
 use neardup_core::executor::{Executor, PlainThreads};
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::source_document::SourceDocument;
+use neardup_core::joins::nearest::pieces::NearestSearch;
 use neardup_core::joins::nearest::rows::NearestRow;
 use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::documents::{Documents, Quiet, Side};
@@ -70,7 +71,9 @@ fn found(
     let (mut documents, mut quiet) = (Sourced(Corpus::of_sets(&sets), sources), Quiet);
     let mut reading = Reading::new(&mut documents, &mut quiet, resources);
     let ordered = nearest::ordered(SETS, &mut reading).unwrap();
-    let mut search = nearest::of_ordered(ordered, measure, k, short, &mut reading).unwrap();
+    let mut search =
+        nearest::of_ordered(ordered, NearestSearch { measure, k, short, sources: None }, &mut reading)
+            .unwrap();
     let mut found = Vec::new();
     search
         .for_each(executor, |row| {

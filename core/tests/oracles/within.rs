@@ -7,6 +7,7 @@ use neardup_core::features::FeatureSpec;
 use neardup_core::features::source_document::SourceDocument;
 use neardup_core::features::tokens::Document;
 use neardup_core::hash::mix;
+use neardup_core::joins::nearest::rows::NearestRow;
 use neardup_core::joins::pairs::Pairs;
 use neardup_core::methods::account::Account;
 use neardup_core::methods::carrier::Carrier;
@@ -61,9 +62,8 @@ impl Documents for Grouped {
         self.tables.len() == 2
     }
 
-    fn again(&mut self) -> bool {
+    fn again(&mut self) {
         (self.group, self.rows) = (None, [0..0, 0..0]);
-        true
     }
 
     fn begin(&mut self, side: Side) -> Result<()> {
@@ -205,6 +205,41 @@ fn groups(tables: &[Vec<Row>]) -> Vec<Vec<(u32, Row)>> {
     groups.iter().map(|group| all.iter().filter(|(_, row)| row.1 == *group).cloned().collect()).collect()
 }
 
+/// The nearest rows of one group and of other sources are the first of all of the group. Rows
+/// without a source have no document.
+fn nearest_of_other_sources(rows: &[Row], resources: Resources<'_>) {
+    let with_source = |(text, group, source): &Row| {
+        (text.clone().filter(|_| source.is_some()), *group, Some(source.unwrap_or(9)))
+    };
+    let rows: Vec<Row> = rows.iter().map(with_source).collect();
+    let mut expected = Vec::new();
+    for of_group in groups(&[rows.clone()]) {
+        let text = |n: usize| of_group[n].1.0.clone().map(Document::Text);
+        let all = Corpus::new(of_group.len(), text).nearest(FeatureSpec::WORDS, Measure::Cosine, rows.len());
+        let all = all.unwrap();
+        for own in all.chunk_by(|a, b| a.row == b.row) {
+            let differ =
+                |near: &&NearestRow| of_group[near.row as usize].1.2 != of_group[near.nearest as usize].1.2;
+            expected.extend(own.iter().filter(differ).take(2).zip(1..).map(|(near, rank)| {
+                let [row, nearest] = [near.row, near.nearest].map(|row| of_group[row as usize].0);
+                (row, rank, nearest, near.similarity.to_bits())
+            }));
+        }
+    }
+    let (mut documents, mut quiet) = (Grouped::new(&[rows], true, true), Quiet);
+    let mut reading = Reading::new(&mut documents, &mut quiet, resources);
+    let mut search = nearest::search(FeatureSpec::WORDS, Measure::Cosine, 2, &mut reading).unwrap();
+    let mut found = Vec::new();
+    let mut take = |near: NearestRow| {
+        found.push((near.row, near.rank, near.nearest, near.similarity.to_bits()));
+        Ok(())
+    };
+    search.for_each(resources.executor, &mut take).unwrap();
+    found.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+}
+
 /// The nearest rows of one table, and the passages, are those of each group alone.
 fn nearest_and_passages(tables: &[Vec<Row>], executor: &dyn Executor, budget: usize) {
     let resources = Resources { files: &MemoryFiles, budget, executor };
@@ -243,6 +278,7 @@ fn nearest_and_passages(tables: &[Vec<Row>], executor: &dyn Executor, budget: us
         found.sort_unstable();
         near.sort_unstable();
         assert_eq!(found, near);
+        nearest_of_other_sources(&tables[0], resources);
     }
     for is_across in [false, true] {
         let mut documents = Grouped::new(tables, true, is_across);

@@ -37,4 +37,16 @@ SQL
 expect_sql 'the rows of a group are together when the index is built' t 'SELECT pages_read() < 60'
 q -c 'TRUNCATE bits' -c 'SELECT add_bits()' -c "SELECT signature_index_merge('of_bits')" >/dev/null
 expect_sql 'and when rows are moved to segments' t 'SELECT pages_read() < 60'
+# A table that was not analyzed, whose rows have another index without groups.
+q <<'SQL'
+CREATE INDEX of_all ON bits USING signature (h);
+CREATE FUNCTION plan_in_tenant() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT JSON) SELECT * FROM bits WHERE tenant = 7
+        ORDER BY h <~> (SELECT 5::bit(64)::simhash_sketch) LIMIT 10' INTO plan;
+    RETURN plan;
+END $$;
+SQL
+expect_sql 'the index by groups costs less than that of all rows' t "SELECT plan_in_tenant() ~ '\"Index Name\": \"of_bits\"'"
 finish

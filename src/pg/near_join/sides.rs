@@ -1,5 +1,5 @@
-//! Reads both sides of a join once: each row is kept, and its document goes to the join. If the
-//! join has equalities, all rows are read first, and then the rows with equal keys are a group:
+//! Reads both sides of a join: each row is kept, and its document goes to the join. If the
+//! documents have no room in memory, both sides are scanned once more. If the join has equalities, all rows are read first, and then the rows with equal keys are a group:
 //! documents of different groups never meet. The groups are given some at a time, so that the first
 //! pairs are known before the last groups are compared.
 
@@ -51,14 +51,19 @@ pub(super) struct JoinSides {
     normalization: Option<Normalization>,
     /// The rows that were read. Of a side whose rows are not wanted they are empty.
     pub rows: [Blobs; 2],
+    /// About so many bytes of the rows of each side are held in memory.
+    kept: usize,
+    /// The sides that are scanned once more, from their first row on.
+    anew: [bool; 2],
     files: ServerFiles,
     /// The rows of each side that have a key, by the hashes of their keys, if there are keys.
     pub order: Option<[Vec<KeyedRow>; 2]>,
     /// The places of the current group among these, and of the next document.
     group: Option<[Range<usize>; 2]>,
     at: usize,
-    /// The places after those of the groups so far.
+    /// The places after those of the groups so far, and of the groups before the last pause.
     next: [usize; 2],
+    paused: [usize; 2],
     /// The number of rows after which the groups pause, and how many of these are still to come.
     pause: usize,
     room: usize,
@@ -95,11 +100,14 @@ impl JoinSides {
             side,
             normalization,
             rows,
+            kept,
+            anew: [false; 2],
             files,
             order,
             group,
             at: 0,
             next: [0; 2],
+            paused: [0; 2],
             pause: FIRST,
             room: FIRST,
             again,
@@ -135,7 +143,7 @@ impl JoinSides {
     pub(super) fn resume(&mut self) -> bool {
         let is_paused = self.is_grouped() && self.room == 0;
         self.pause = self.pause.saturating_mul(2);
-        self.room = self.pause;
+        (self.room, self.paused) = (self.pause, self.next);
         is_paused
     }
 
@@ -170,8 +178,9 @@ impl JoinSides {
         // SAFETY: the caller's promise. The tuple is copied before the next row is read.
         unsafe {
             let child = (*node).children[side];
+            let anew = std::mem::take(&mut self.anew[side]);
             let slot = catch(|| {
-                if !(*child).chgParam.is_null() {
+                if anew || !(*child).chgParam.is_null() {
                     ExecReScan(child);
                 }
                 (*child).ExecProcNode.map_or(std::ptr::null_mut(), |next| next(child))
@@ -228,9 +237,12 @@ impl JoinSides {
 }
 
 impl Documents for JoinSides {
-    /// The plans of the sides run once.
-    fn again(&mut self) -> bool {
-        false
+    fn again(&mut self) {
+        if self.is_grouped() {
+            (self.group, self.next, self.room) = (None, self.paused, self.pause);
+        } else {
+            (self.rows, self.anew) = ([Blobs::new(self.kept), Blobs::new(self.kept)], [true; 2]);
+        }
     }
 
     fn has_right(&self) -> bool {

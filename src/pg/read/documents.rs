@@ -104,10 +104,9 @@ impl Documents for CursorTables<'_> {
         self.sources[Side::Right as usize].is_some()
     }
 
-    fn again(&mut self) -> bool {
+    fn again(&mut self) {
         self.ids.iter_mut().for_each(|ids| *ids = RowIds::new(ids.type_oid()));
         (self.stream, self.grouped) = (None, GroupedTables::default());
-        true
     }
 
     fn begin(&mut self, side: Side) -> CoreResult<()> {

@@ -304,6 +304,12 @@ impl DocumentSource {
         Some([self.group_text.clone()?, of_source?])
     }
 
+    /// Returns the column of sources, if its equal values may be written in different ways: it is
+    /// known after the last row which of them are equal.
+    pub(crate) fn source_of_several_forms(&self) -> Option<&str> {
+        self.across.as_ref().filter(|across| across.equality.is_some()).map(|across| &*across.name)
+    }
+
     /// Reports whether only rows of one group, or of different sources, are compared.
     pub(crate) fn is_limited(&self) -> bool {
         self.group.is_some() || self.across.is_some()

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use pgrx::pg_sys;
+use pgrx::{PgSqlErrorCode, pg_sys};
 use serde::Deserialize;
 
 use super::arguments::Arguments;
@@ -53,10 +53,6 @@ impl NearestRequest {
         }
         example.threshold = Some(f64::from(k));
         let limits = RowLimits::new(given)?;
-        if limits.has_groups() && given.text(Argument::Across)?.is_some() {
-            let hint = such_as(&example.with("across", literal("source")));
-            return Err(SqlError::parameter("nearest takes within or across, not both").hint(hint));
-        }
         example = limits.add_to(example);
         tables.tell_types(&columns);
         refuse_sketches(&columns, name)?;
@@ -88,6 +84,13 @@ impl NearestRequest {
         let Arguments { tsearch, pages, .. } = arguments;
         let treatment = Treatment { tsearch, normalize, pages: pages.as_ref() };
         let (source, _) = tables.sources(columns, treatment, |table, n| limits.columns(table, n))?;
+        if let Some(column) = source.source_of_several_forms().filter(|_| limits.has_groups()) {
+            let message = format!(
+                "nearest with within and across compares sources as texts, and equal values of column \"{column}\" may be different texts"
+            );
+            let hint = format!("Compare {column}::text in a view. {}", such_as(&arguments.example));
+            return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message).hint(hint));
+        }
         // The value is in its range.
         let (id_type, k) = (tables.id_type(), k as usize);
         Ok(Self { name, source, id_type, spec, measure: sets::measure(method, 1), k })

@@ -7,8 +7,9 @@
 use std::ops::Range;
 
 use crate::error::{Error, Result};
-use crate::executor::{self, Stop};
+use crate::executor::{self, Executor, Stop};
 use crate::memory;
+use crate::row_set::RowSet;
 use crate::simd::prefetch::prefetch;
 
 /// Distinct sets in ascending order of size. Tokens are numbered by ascending frequency.
@@ -58,6 +59,31 @@ impl Records {
         let Self { parts, places, sizes } = std::mem::take(self);
         let places = memory::collect(numbers.iter().map(|&n| places[n as usize]), DOING)?;
         Ok(Self::of_parts(parts, places, memory::collect(numbers.iter().map(|&n| sizes[n as usize]), DOING)?))
+    }
+
+    /// Adds further records, which are no smaller.
+    pub(crate) fn append(&mut self, others: Self) -> Result<()> {
+        const DOING: &str = "adding records";
+        let before = self.parts.len() as u32;
+        let places =
+            others.places.into_iter().map(|place| TokensPlace { part: before + place.part, ..place });
+        memory::append(&mut self.places, places, DOING)?;
+        memory::extend(&mut self.sizes, &others.sizes, DOING)?;
+        memory::append(&mut self.parts, others.parts.into_iter(), DOING)
+    }
+
+    /// Numbers the tokens of these records, which have numbers below `tokens`, from 0 in the same
+    /// order. Returns how many there are.
+    pub(crate) fn renumber(&mut self, tokens: usize, executor: &dyn Executor) -> Result<usize> {
+        let mut used = RowSet::new(tokens)?;
+        self.parts.iter().flatten().for_each(|&token| used.insert(token as usize));
+        let numbered = used.numbered()?;
+        let mut parts: Vec<&mut Vec<u32>> = self.parts.iter_mut().collect();
+        executor::each(executor, &mut parts, |part, _| {
+            part.iter_mut().for_each(|token| *token = numbered.up_to(*token) - 1);
+            Ok(())
+        })?;
+        Ok(tokens.checked_sub(1).map_or(0, |last| numbered.up_to(last as u32) as usize))
     }
 
     /// Returns the number of records.

@@ -8,7 +8,7 @@
 //! same rows; some of them are a task ([`block`]). The time depends on how similar the k-th row is:
 //! a record that has very similar ones finds them in the lists of its rarest tokens, and one that
 //! is not similar to anything is compared with all others, by counting the tokens that they share
-//! ([`count`]).
+//! ([`count`]). Records whose index has no room in memory are searched for in pieces ([`pieces`]).
 
 pub mod batch;
 pub mod best;
@@ -16,6 +16,7 @@ pub mod block;
 pub mod count;
 pub mod index;
 pub mod lists;
+pub mod pieces;
 pub mod probe;
 pub mod rows;
 pub mod sources;

@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::Arc;
 
 use bytemuck::{Pod, Zeroable};
 
 use super::batch::{Arrived, BlockBatch};
 use super::block::{Block, Nearest};
 use super::index::RecordIndex;
-use super::sources::Sources;
+use super::pieces::{NearestSearch, PieceSearch};
 use super::top::Partner;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
@@ -17,7 +18,6 @@ use crate::features::sets::records::Members;
 use crate::joins::Counts;
 use crate::joins::grouped_rows::{GroupedRow, GroupedRows};
 use crate::memory;
-use crate::verify::measure::Measure;
 
 const DOING: &str = "finding the nearest";
 
@@ -60,6 +60,8 @@ pub struct NearestRows {
 enum NearestOrigin {
     /// A search among all rows.
     Searched(Box<RecordIndex>, FoundRows),
+    /// A search piece by piece.
+    InPieces(Box<PieceSearch>, FoundRows),
     /// What was found in each group of rows, and the next rows of it.
     Grouped(GroupedRows<NearestRow>, VecDeque<NearestRow>),
 }
@@ -77,13 +79,14 @@ pub type Beside<'a> = dyn FnMut(f64, &mut dyn FnMut() -> Option<NearestRow>) + '
 
 /// The rows that were found and not given yet.
 #[derive(Debug)]
-struct FoundRows {
+pub struct FoundRows {
     /// The records that are still to be searched for.
-    todo: Range<usize>,
+    pub todo: Range<usize>,
     k: usize,
     /// The rows in the order of their ids.
     order: Vec<u32>,
-    batch: VecDeque<Nearest>,
+    /// What was found for some records.
+    pub batch: VecDeque<Nearest>,
     /// The number of records that were searched for.
     records: usize,
     /// The next record of the first part of the batch, the next of its rows, and the next of the
@@ -94,35 +97,41 @@ struct FoundRows {
 }
 
 impl NearestRows {
-    /// Prepares the search for the `k` nearest rows of each row. `order` has the rows in the order
-    /// of their ids: of equally similar rows, those of the first ids are the nearest. `across` has
-    /// the source of each row if only those of different sources are near each other.
-    /// `short` is mostly [`super::SHORT`].
+    /// Prepares the search for the nearest rows of each row, piece by piece if an index takes
+    /// more than about `budget` bytes. `order` has the rows in the order of their ids: of equally
+    /// similar rows, those of the first ids are the nearest. `across` has the source of each row if
+    /// only those of different sources are near each other.
     pub fn new(
         ordered: Ordered,
-        measure: Measure,
-        k: usize,
+        how: NearestSearch,
         order: Vec<u32>,
         across: Option<&[u32]>,
-        short: u64,
+        budget: usize,
         executor: &dyn Executor,
     ) -> Result<Self> {
-        let Ordered { left: mut table, shared_tokens, .. } = ordered;
-        let mut ranks = ranks(table.members, &order, executor)?;
-        let wanted = k.min(order.len()).saturating_add(1);
-        let mut records = table.store.take()?;
-        let mut sources = None;
-        if let Some(across) = across {
-            let of_ranks = memory::collect(order.iter().map(|&row| across[row as usize]), DOING)?;
-            let (of_records, divided) = Sources::divide(ranks, of_ranks, executor)?;
-            records = divided.records(records)?;
-            (ranks, sources) = (of_records, Some(divided));
-        }
-        let (todo, batch) = (0..records.len(), VecDeque::new());
-        let mut index = RecordIndex::new(records, ranks, shared_tokens, measure, wanted, short, executor)?;
-        index.sources = sources;
-        let found = FoundRows { todo, k, order, batch, records: 0, at: (0, 0, 0), of_row: 0 };
-        let origin = NearestOrigin::Searched(Box::new(index), found);
+        /// So much of the memory that each call may take beyond its budget is a piece.
+        const LEAST: usize = 8 << 20;
+        let Ordered { left: mut table, shared_tokens: tokens, .. } = ordered;
+        let ranks = ranks(table.members, &order, executor)?;
+        let of_ranks = |across: &[u32]| memory::collect(order.iter().map(|&row| across[row as usize]), DOING);
+        let sources = across.map(of_ranks).transpose()?.map(Arc::new);
+        let k = how.k.min(order.len());
+        let how = NearestSearch { k, sources, ..how };
+        let room = (budget / 4).max(budget.min(LEAST));
+        let pieces = how.pieces(&table.store, budget, room, executor)?;
+        let (todo, batch) = (0..0, VecDeque::new());
+        let mut found = FoundRows { todo, k, order, batch, records: 0, at: (0, 0, 0), of_row: 0 };
+        let origin = if pieces.len() > 1 {
+            table.members = ranks;
+            let search = PieceSearch { how, table, tokens, pieces, next: 0, index: None };
+            NearestOrigin::InPieces(Box::new(search), found)
+        } else {
+            let records = table.store.take()?;
+            let all = 0..records.len();
+            let (index, todo) = how.index(records, ranks, tokens, all, executor)?;
+            found.todo = todo;
+            NearestOrigin::Searched(Box::new(index), found)
+        };
         Ok(Self { origin, counts: Counts::default(), given: 0 })
     }
 
@@ -136,6 +145,7 @@ impl NearestRows {
     pub fn take(&mut self) -> Option<NearestRow> {
         let row = match &mut self.origin {
             NearestOrigin::Searched(index, found) => found.take(index),
+            NearestOrigin::InPieces(search, found) => found.take(search.index.as_ref()?),
             NearestOrigin::Grouped(_, batch) => batch.pop_front(),
         }?;
         self.given += 1;
@@ -153,6 +163,9 @@ impl NearestRows {
         let Self { origin, counts, given } = self;
         let (index, found) = match origin {
             NearestOrigin::Searched(index, found) => (&*index, found),
+            NearestOrigin::InPieces(search, found) => {
+                return search.advance(found, counts, executor, beside);
+            }
             NearestOrigin::Grouped(rows, batch) => {
                 let Some(more) = rows.next_batch(executor)? else { return Ok(false) };
                 memory::attempt(DOING, || batch.try_reserve(more.len()))?;
@@ -201,6 +214,7 @@ impl NearestRows {
     pub fn progress(&self) -> f64 {
         match &self.origin {
             NearestOrigin::Searched(_, found) => found.progress(),
+            NearestOrigin::InPieces(search, _) => search.next as f64 / search.pieces.len() as f64,
             NearestOrigin::Grouped(rows, _) => rows.progress(),
         }
     }
@@ -209,6 +223,7 @@ impl NearestRows {
     pub fn bytes(&self) -> usize {
         match &self.origin {
             NearestOrigin::Searched(index, found) => index.bytes() + found.bytes(),
+            NearestOrigin::InPieces(search, found) => search.bytes() + found.bytes(),
             NearestOrigin::Grouped(rows, _) => rows.bytes(),
         }
     }
@@ -216,7 +231,7 @@ impl NearestRows {
 
 impl FoundRows {
     /// Takes the next records to search for, whose number is bounded: none when all are done.
-    fn next_blocks(&mut self, index: &RecordIndex, executor: &dyn Executor) -> BlockBatch {
+    pub fn next_blocks(&mut self, index: &RecordIndex, executor: &dyn Executor) -> BlockBatch {
         /// The rows that are found in a batch for each thread, roughly.
         const PARTNERS: usize = 1 << 19;
         /// The blocks of a batch for each thread, at least: some take longer than others.

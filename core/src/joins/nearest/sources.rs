@@ -3,6 +3,8 @@
 //!
 //! Records of one set follow each other. They are equal to each other, and are not searched for.
 
+use std::sync::Arc;
+
 use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::features::sets::records::{Members, Records};
@@ -22,7 +24,7 @@ pub struct Sources {
     /// The set and the source of each record, and the source of each row by its rank.
     set_of: Vec<u32>,
     sources: Vec<u32>,
-    source_of_rank: Vec<u32>,
+    source_of_rank: Arc<Vec<u32>>,
     /// The records of each source, ascending.
     records: Members,
 }
@@ -33,7 +35,7 @@ impl Sources {
     /// each record.
     pub fn divide(
         sets: Members,
-        source_of_rank: Vec<u32>,
+        source_of_rank: Arc<Vec<u32>>,
         executor: &dyn Executor,
     ) -> Result<(Members, Self)> {
         let mut parts = (DividedRecords::default(), Vec::new());
@@ -54,6 +56,11 @@ impl Sources {
         let records = memory::collect(by_source.iter().map(|&(_, record)| record), DOING)?;
         let records = Members::new(records, starts);
         Ok((members, Self { sets, firsts, set_of, sources, source_of_rank, records }))
+    }
+
+    /// Returns the first record of a set.
+    pub fn first(&self, set: usize) -> usize {
+        self.firsts[set] as usize
     }
 
     /// Returns the records of these sets.

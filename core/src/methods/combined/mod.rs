@@ -21,6 +21,7 @@ use super::account::Account;
 use super::carrier::{Carrier, Meeting};
 use super::explain::Explanation;
 use super::method::{Method, Update};
+use super::overflow;
 use super::pair::TwoTexts;
 use super::reading::Reading;
 use crate::error::Result;
@@ -159,7 +160,8 @@ impl Method for Combined {
         for (n, method) in self.methods.iter().enumerate().filter(|&(n, _)| carriers[n].is_none()) {
             let mut own = Reading::new(&mut documents, &mut **progress, resources);
             own.is_small = is_small;
-            let mut pairs = method.pairs(&mut own)?;
+            let alone = |search: &overflow::FindPairs<'_>, own: &mut Reading<'_>| search(own);
+            let mut pairs = overflow::in_any_memory(&**method, &mut own, &alone)?;
             classes.represent(&mut pairs)?;
             loop {
                 while let Some(Pair { left, right, similarity }) = pairs.take() {

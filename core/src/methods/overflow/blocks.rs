@@ -1,5 +1,6 @@
-//! Joins texts block by block, each block with itself and with every other, by the join in memory:
-//! texts that may differ in many characters need not share a key that would bring them together.
+//! Joins documents block by block, each block with itself and with every other, by the join in
+//! memory: texts that may differ in many characters, and vectors that may differ in many bits, need
+//! not share a key that would bring them together.
 //!
 //! The time is that of the join in memory, times half the number of blocks.
 
@@ -8,10 +9,9 @@ use std::ops::Range;
 use super::records::CarriedRecords;
 use crate::error::Result;
 use crate::features::source_document::SourceDocument;
-use crate::features::tokens::Document;
 use crate::joins::Counts;
 use crate::memory;
-use crate::methods::carrier::{Carrier, to_text};
+use crate::methods::carrier::Carrier;
 use crate::methods::documents::{Documents, Quiet, Side};
 use crate::methods::method::Method;
 use crate::methods::reading::Reading;
@@ -20,21 +20,21 @@ use crate::storage::log::Log;
 use crate::storage::rows::Ragged;
 use crate::storage::sort::Sorter;
 
-const DOING: &str = "joining blocks of texts";
+const DOING: &str = "joining blocks of documents";
 
 /// Gets the pairs that are found, the lesser record first, and their similarities.
 pub(super) type TakePair<'f> = dyn FnMut([u32; 2], f64) -> Result<()> + 'f;
 
-/// Texts in order of size, of which some are a block.
-struct TextBlocks<'r> {
+/// Documents in order of size, of which some are a block.
+struct RecordBlocks<'r> {
     records: &'r mut CarriedRecords,
     carrier: &'r dyn Carrier,
     order: Log<u32>,
 }
 
-/// The texts of a block, or of two as the two tables.
+/// The documents of a block, or of two as the two tables.
 struct BlockDocuments<'b, 'r> {
-    all: &'b mut TextBlocks<'r>,
+    all: &'b mut RecordBlocks<'r>,
     /// The records of each table.
     tables: [Vec<u32>; 2],
     has_right: bool,
@@ -43,7 +43,7 @@ struct BlockDocuments<'b, 'r> {
     loaded: Ragged<u8>,
 }
 
-/// Finds the pairs of all texts by a method.
+/// Finds the pairs of all documents by a method.
 pub(super) fn by_blocks(
     method: &dyn Method,
     carrier: &dyn Carrier,
@@ -56,7 +56,7 @@ pub(super) fn by_blocks(
     let Resources { budget, executor, .. } = resources;
     let room = (budget / 4).max(budget.min(LEAST));
     let (two, mut counts) = (records.split().is_some(), Counts::default());
-    let (mut all, blocks) = TextBlocks::new(records, carrier, room, resources)?;
+    let (mut all, blocks) = RecordBlocks::new(records, carrier, room, resources)?;
     let [lefts, rights] = &blocks;
     for (n, left) in lefts.iter().enumerate() {
         report(&format!("joining block {} of {}", n + 1, lefts.len()));
@@ -90,7 +90,7 @@ pub(super) fn by_blocks(
     Ok(counts)
 }
 
-impl<'r> TextBlocks<'r> {
+impl<'r> RecordBlocks<'r> {
     /// Also returns the blocks of about `room` bytes of each table, as ranges of the order.
     fn new(
         records: &'r mut CarriedRecords,
@@ -147,9 +147,9 @@ impl Documents for BlockDocuments<'_, '_> {
         while let Some(&record) = tables[*side as usize].get(*read).filter(|_| bytes < ENOUGH) {
             loaded.clear();
             all.records.load(record, all.carrier, loaded)?;
-            let text = memory::copied(to_text(loaded.get(0))?, DOING)?;
-            bytes += text.len();
-            memory::push(documents, (*read as u32, SourceDocument::Document(Document::Text(text))), DOING)?;
+            bytes += loaded.bytes();
+            let document = SourceDocument::Document(all.carrier.document(loaded.get(0))?);
+            memory::push(documents, (*read as u32, document), DOING)?;
             *read += 1;
         }
         Ok(bytes)

@@ -18,7 +18,8 @@ mod stop_keys;
 use super::carrier::{Carrier, LeftOut, Meeting};
 use super::method::Method;
 use super::reading::{Reading, places};
-use crate::error::Result;
+use crate::allowance;
+use crate::error::{Error, Result};
 use crate::joins::Counts;
 use crate::joins::grouped::LoggedJoin;
 use crate::joins::pairs::Pairs;
@@ -35,6 +36,33 @@ const LEAST: usize = 1 << 14;
 /// Returns the description of a method that finds the same pairs by it as in memory.
 pub(in crate::methods) fn of_method(method: &dyn Method) -> Option<&dyn Carrier> {
     method.carrier().or_else(|| method.of_two()).filter(|carrier| carrier.overflows())
+}
+
+/// Finds the pairs of all rows that are read.
+pub(in crate::methods) type FindPairs<'s> = dyn Fn(&mut Reading<'_>) -> Result<Pairs> + Sync + 's;
+
+/// Finds the pairs of a method in memory, with `by`. If the documents have no room there, they are
+/// read once more, and kept in temporary files.
+pub(in crate::methods) fn in_any_memory(
+    method: &dyn Method,
+    reading: &mut Reading<'_>,
+    by: &dyn Fn(&FindPairs<'_>, &mut Reading<'_>) -> Result<Pairs>,
+) -> Result<Pairs> {
+    let found = by(&|reading| in_memory(method, reading), reading);
+    match (found, of_method(method)) {
+        (Err(Error::BeyondAllowance { .. }), Some(carrier)) => {
+            reading.again();
+            by(&|reading| pairs(method, carrier, reading), reading)
+        }
+        (found, _) => found,
+    }
+}
+
+/// Finds the pairs in memory. Fails if too little memory is left for the join that follows.
+fn in_memory(method: &dyn Method, reading: &mut Reading<'_>) -> Result<Pairs> {
+    let pairs = method.pairs(reading)?;
+    let enough = reading.memory.min(allowance::slack()) / 8;
+    allowance::has_room(enough, "joining documents").map(|()| pairs)
 }
 
 /// Reads all documents, and finds the pairs of a method by this description of it.

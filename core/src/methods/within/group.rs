@@ -13,6 +13,8 @@ pub(super) struct HeldGroup {
     documents: [Vec<(u32, SourceDocument)>; 2],
     /// The number of rows of each table that were read.
     pub(super) rows: [usize; 2],
+    /// The sources of the rows of the only table, if they have sources.
+    sources: Option<Vec<u32>>,
     pub(super) bytes: usize,
 }
 
@@ -37,7 +39,17 @@ impl HeldGroup {
             }
             held.rows[side as usize] = source.rows(side);
         }
+        if let Some(sources) = held.sources_in(source) {
+            held.sources = Some(memory::collect(sources.iter().copied(), "keeping sources")?);
+        }
         Ok((held, None))
+    }
+
+    /// Returns the sources of the rows of the group that were read, if there is one table. The pairs
+    /// of two tables are looked at together, after the last group.
+    fn sources_in<'s>(&self, source: &'s dyn Documents) -> Option<&'s [u32]> {
+        let sources = source.across().filter(|_| !source.has_right())?;
+        Some(&sources[self.first[0] as usize..][..source.rows(Side::Left)])
     }
 
     /// Returns the number of texts.
@@ -124,6 +136,13 @@ impl Documents for GroupDocuments<'_> {
 
     fn rows(&self, side: Side) -> usize {
         self.rest_of(side).map_or(self.held.rows[side as usize], |source| source.rows(side))
+    }
+
+    fn across(&self) -> Option<&[u32]> {
+        match &self.rest {
+            Some((source, _)) => self.held.sources_in(&**source),
+            None => self.held.sources.as_deref(),
+        }
     }
 
     fn ids_bytes(&self) -> usize {

@@ -12,41 +12,24 @@ mod group;
 pub(crate) mod rows;
 
 use super::method::Method;
-use super::overflow;
+use super::overflow::{self, FindPairs};
 use super::reading::Reading;
-use crate::allowance;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::joins::grouped::{GroupFound, GroupedPairs};
 use crate::joins::pairs::Pairs;
 use each::{GroupWork, each_group};
 use group::HeldGroup;
 
-/// Finds the pairs of all rows that are read.
-type FindPairs<'s> = dyn Fn(&mut Reading<'_>) -> Result<Pairs> + Sync + 's;
-
 /// Finds the pairs of a method: those of each group, and of rows of different sources, if the
 /// documents have groups and sources. If the documents have no room in memory, they are read once
 /// more, and kept in temporary files.
 pub fn pairs(method: &dyn Method, reading: &mut Reading<'_>) -> Result<Pairs> {
-    let found = by(&|reading| in_memory(method, reading), reading);
-    let pairs = match (found, overflow::of_method(method)) {
-        (Err(Error::BeyondAllowance { .. }), Some(carrier)) if reading.again() => {
-            by(&|reading| overflow::pairs(method, carrier, reading), reading)?
-        }
-        (found, _) => found?,
-    };
+    let pairs = overflow::in_any_memory(method, reading, &by)?;
     let executor = reading.executor;
     match reading.across() {
         None => Ok(pairs),
         Some(numbers) => pairs.across(numbers, executor),
     }
-}
-
-/// Finds the pairs in memory. Fails if too little memory is left for the join that follows.
-fn in_memory(method: &dyn Method, reading: &mut Reading<'_>) -> Result<Pairs> {
-    let pairs = method.pairs(reading)?;
-    let enough = reading.memory.min(allowance::slack()) / 8;
-    allowance::has_room(enough, "joining documents").map(|()| pairs)
 }
 
 fn by(search: &FindPairs<'_>, reading: &mut Reading<'_>) -> Result<Pairs> {

@@ -59,7 +59,7 @@ pub(crate) unsafe extern "C-unwind" fn estimate(
                     cost += match &order {
                         Some(order) => known.nearest(order, wanted(root, info), *selectivity),
                         None => known.comparing_all(),
-                    } + rows * pg_sys::cpu_tuple_cost;
+                    } + *selectivity * rows * pg_sys::cpu_tuple_cost;
                 }
                 Some(Some(probe @ (Probe::Grams(_) | Probe::Sets(_)))) => {
                     cost += known.searching(probe.lookups());
@@ -340,7 +340,9 @@ impl IndexFacts {
     /// share of all rows.
     pub(super) fn nearest(&self, order: &Option<Target>, wanted: f64, share: f64) -> f64 {
         let rows = self.directory.rows().max(1) as f64;
-        let in_group = self.near_pages(share * rows) + share * rows * operator_cost() * 2.0;
+        // The rows of a group are together in each segment.
+        let pages = self.sum(|s| s.row_pages.into()) * share + self.directory.segments.len() as f64;
+        let in_group = self.near_pages(pages.min(share * rows)) + share * rows * operator_cost() * 2.0;
         let all =
             if self.keys.meta.groups > 0 { self.comparing_all().min(in_group) } else { self.comparing_all() };
         // Rows at equal distance are returned without being compared.

@@ -8,6 +8,7 @@ use crate::methods::explain::Explanation;
 use crate::methods::overflow;
 use crate::methods::pair::TwoTexts;
 use crate::methods::reading::Reading;
+use crate::methods::stored::{NearBits, StoredMinhash, StoredSimhash};
 use crate::storage::files::Resources;
 
 /// A method that has no room in memory.
@@ -26,16 +27,26 @@ impl Method for Overflowing<'_> {
 
 /// Compares the pairs of one table, and of two.
 pub(super) fn check(name: &str, method: &dyn Method, texts: &[String], sites: Option<&[Option<&str>]>) {
+    check_documents(name, method, texts.len(), &|split| {
+        let corpus = Corpus::of_texts(texts).split(split);
+        match sites {
+            Some(sites) => corpus.with_sites(sites).unwrap(),
+            None => corpus,
+        }
+    });
+}
+
+/// Compares the pairs of one corpus of `count` documents, and of two.
+fn check_documents<'c>(
+    name: &str,
+    method: &dyn Method,
+    count: usize,
+    corpus: &dyn Fn(Option<usize>) -> Corpus<'c>,
+) {
     if overflow::of_method(method).is_none() {
         return;
     }
-    for split in [None, Some(texts.len() / 3), Some(texts.len())] {
-        let corpus = || {
-            let corpus = Corpus::of_texts(texts).split(split);
-            sites
-                .map(|sites| Corpus::of_texts(texts).split(split).with_sites(sites).unwrap())
-                .unwrap_or(corpus)
-        };
+    for split in [None, Some(count / 3), Some(count)] {
         let of = |pairs: Vec<Pair>| -> BTreeMap<(u32, u32), u64> {
             let count = pairs.len();
             let all: BTreeMap<_, _> =
@@ -44,11 +55,12 @@ pub(super) fn check(name: &str, method: &dyn Method, texts: &[String], sites: Op
             all
         };
         let enough = Resources { files: &MemoryFiles, budget: 1 << 30, executor: &PlainThreads(2) };
-        let (expected, Account { handed_over, counts, .. }) = corpus().pairs_with(method, enough).unwrap();
+        let (expected, Account { handed_over, counts, .. }) =
+            corpus(split).pairs_with(method, enough).unwrap();
         let expected = of(expected);
         for (budget, threads) in [(0, 2), (1 << 24, 1)] {
             let resources = Resources { files: &MemoryFiles, budget, executor: &PlainThreads(threads) };
-            let (found, account) = corpus().pairs_with(&Overflowing(method), resources).unwrap();
+            let (found, account) = corpus(split).pairs_with(&Overflowing(method), resources).unwrap();
             let stopped = |counts: &Counts| {
                 let stopped = [counts.stop_signatures, counts.stop_documents];
                 (stopped, [counts.hot_buckets, counts.hot_documents])
@@ -67,7 +79,7 @@ pub(super) fn check(name: &str, method: &dyn Method, texts: &[String], sites: Op
                 "{name} {split:?} {budget}: {} {missing:?} {more:?}",
                 found.len()
             );
-            assert_eq!((account.documents, account.pairs), (texts.len() as u64, found.len() as u64));
+            assert_eq!((account.documents, account.pairs), (count as u64, found.len() as u64));
         }
     }
 }
@@ -187,4 +199,33 @@ fn stop_rules() {
 #[test]
 fn great_distances() {
     check("edit within", &Edit::within(12), &texts(200, 2), None);
+}
+
+/// Tests stored sketches, some of them of empty documents, at thresholds at which many agree.
+#[test]
+fn stored_sketches() {
+    let values = |n: u64| {
+        let value = move |place| mix((n / 3) << 16 | place) >> 32 | u64::from(n % 3 * 4 > place) << 20;
+        (0..9u64).map(move |two| (value(2 * two) << 32 | value(2 * two + 1)).cast_signed())
+    };
+    let sketches = |size: u64, words: usize| {
+        let sketch = move |n: u64| match n % 17 {
+            5 => Document::Numbers(Vec::new()),
+            _ => Document::Numbers(std::iter::once(size as i64).chain(values(n).take(words)).collect()),
+        };
+        (0..300).map(sketch).collect::<Vec<_>>()
+    };
+    let corpus = |documents: &[Document], split| {
+        let documents = documents.to_vec();
+        Corpus::new(documents.len(), move |row| Some(documents[row].clone())).split(split)
+    };
+    let minhash = sketches(18, 9);
+    for threshold in [1.0, 17.0 / 18.0, 0.5, 0.05] {
+        let method = StoredMinhash { threshold };
+        check_documents("minhash", &method, 300, &|split| corpus(&minhash, split));
+    }
+    let simhash = sketches(128, 2);
+    for near in [NearBits::Usual, NearBits::Share(0.6), NearBits::Distance(60)] {
+        check_documents("simhash", &StoredSimhash { near }, 300, &|split| corpus(&simhash, split));
+    }
 }
