@@ -64,8 +64,14 @@ fn nearest_by_lists(
 
 /// The rows in the order in which they are given: during the search, as a server takes them, or
 /// after each part of it.
-fn in_order(sets: &[Vec<i64>], k: usize, executor: &dyn Executor, beside: bool) -> Result<Vec<NearestRow>> {
-    let resources = Resources { files: &MemoryFiles, budget: ENOUGH, executor };
+fn in_order(
+    sets: &[Vec<i64>],
+    k: usize,
+    budget: usize,
+    executor: &dyn Executor,
+    beside: bool,
+) -> Result<Vec<NearestRow>> {
+    let resources = Resources { files: &MemoryFiles, budget, executor };
     let (mut corpus, mut quiet) = (Corpus::of_sets(sets), Quiet);
     let mut reading = Reading::new(&mut corpus, &mut quiet, resources);
     let mut rows = methods::nearest::search(SETS, Measure::Jaccard, k, &mut reading)?;
@@ -231,24 +237,27 @@ proptest! {
 
     #[test]
     fn rows_come_in_one_order(sets in prop_oneof![sets(), pages()], k in 1..12usize, threads in 1..4usize) {
-        let mut expected = in_order(&sets, k, &PlainThreads(1), false).unwrap();
-        prop_assert_eq!(&in_order(&sets, k, &Leading(threads), true).unwrap(), &expected);
-        prop_assert_eq!(&in_order(&sets, k, &PlainThreads(threads), true).unwrap(), &expected);
-        prop_assert_eq!(&in_order(&sets, k, &Interrupted::default(), true).unwrap(), &expected);
-        expected.sort_by_key(|near| (near.row, near.rank));
-        prop_assert_eq!(expected, naive(&sets, Measure::Jaccard, k));
+        for budget in [ENOUGH, 6000] {
+            let in_order = |executor: &dyn Executor, beside| in_order(&sets, k, budget, executor, beside).unwrap();
+            let mut expected = in_order(&PlainThreads(1), false);
+            prop_assert_eq!(&in_order(&Leading(threads), true), &expected);
+            prop_assert_eq!(&in_order(&PlainThreads(threads), true), &expected);
+            prop_assert_eq!(&in_order(&Interrupted::default(), true), &expected);
+            expected.sort_by_key(|near| (near.row, near.rank));
+            prop_assert_eq!(expected, naive(&sets, Measure::Jaccard, k));
+        }
     }
 }
 
 #[test]
 fn none_one_and_empty() {
     for executor in [&Leading(2) as &dyn Executor, &PlainThreads(1)] {
-        assert_eq!(in_order(&[], 3, executor, true), Ok(Vec::new()));
+        assert_eq!(in_order(&[], 3, ENOUGH, executor, true), Ok(Vec::new()));
     }
     check(&[], 3, 2);
     check(&[vec![1, 2]], 3, 2);
     check(&[vec![], vec![], vec![1], vec![1], vec![2]], 3, 2);
-    assert_eq!(in_order(&[vec![]], 1, &PlainThreads(1), true), Ok(Vec::new()));
+    assert_eq!(in_order(&[vec![]], 1, 0, &PlainThreads(1), true), Ok(Vec::new()));
 }
 
 /// Of many equal rows those of the first ids are the nearest, whether a row is one of them or not.

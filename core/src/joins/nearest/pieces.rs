@@ -201,6 +201,11 @@ impl PieceSearch {
         Ok(())
     }
 
+    /// Returns the share of the work that is done, 0 to 1.
+    pub fn progress(&self) -> f64 {
+        self.next as f64 / self.pieces.len() as f64
+    }
+
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.table.bytes() + self.index.as_ref().map_or(0, RecordIndex::bytes)

@@ -164,6 +164,12 @@ impl NearestRows {
         let (index, found) = match origin {
             NearestOrigin::Searched(index, found) => (&*index, found),
             NearestOrigin::InPieces(search, found) => {
+                // The rows of a piece are taken before its index makes room for the next one.
+                if let Some(index) = search.index.as_ref().filter(|_| !found.batch.is_empty()) {
+                    executor.check_interrupts()?;
+                    beside(search.progress(), &mut || found.take(index).inspect(|_| *given += 1));
+                    return Ok(true);
+                }
                 return search.advance(found, counts, executor, beside);
             }
             NearestOrigin::Grouped(rows, batch) => {
@@ -214,7 +220,7 @@ impl NearestRows {
     pub fn progress(&self) -> f64 {
         match &self.origin {
             NearestOrigin::Searched(_, found) => found.progress(),
-            NearestOrigin::InPieces(search, _) => search.next as f64 / search.pieces.len() as f64,
+            NearestOrigin::InPieces(search, _) => search.progress(),
             NearestOrigin::Grouped(rows, _) => rows.progress(),
         }
     }
