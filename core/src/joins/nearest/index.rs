@@ -27,6 +27,9 @@ pub struct RecordIndex {
     pub wanted: usize,
     /// The sources of the records, if only those of different sources are compared.
     pub sources: Option<Sources>,
+    /// The similarity that rows must have for each of some records, above 0 where others were found
+    /// before, and the first of these records.
+    pub least: (usize, Vec<f64>),
     /// The greatest size of a record.
     pub largest: u32,
     /// The records of every token.
@@ -66,6 +69,7 @@ impl RecordIndex {
             measure,
             wanted,
             sources: None,
+            least: (0, Vec::new()),
             largest,
             lists,
             frequent,
@@ -80,7 +84,11 @@ impl RecordIndex {
     pub fn probe(&self, record: usize) -> Result<RecordProbe> {
         let left = self.records.tokens(record).len() as u32;
         let own = self.equal_rows(record)?;
-        RecordProbe::new(self.measure, self.records.size(record), left, &own, self.wanted, self.largest)
+        let (first, known) = &self.least;
+        let least = record.checked_sub(*first).and_then(|n| known.get(n)).copied();
+        let least = least.filter(|&least| least > 0.0);
+        let sizes = [self.records.size(record), left, self.largest];
+        RecordProbe::new(self.measure, sizes, &own, self.wanted, least)
     }
 
     /// Returns the ranks of the rows with the set of a record, ascending, as far as these are

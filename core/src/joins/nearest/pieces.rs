@@ -137,11 +137,15 @@ impl PieceSearch {
             return Ok(false);
         }
         let mut best = Nearest { first: 0, partners: Vec::new() };
-        for (turn, other) in (0..all).filter(|&other| other != own).enumerate() {
+        // The most similar records are of similar sizes.
+        let mut others = memory::collect((0..all).filter(|&other| other != own), DOING)?;
+        others.sort_by_key(|other| other.abs_diff(own));
+        for (turn, other) in others.into_iter().enumerate() {
             let share = (own as f64 + turn as f64 / all as f64) / all as f64;
             // The memory of the last index is free before the next one is made.
             self.index = None;
-            let (index, records) = self.index_with(own, other, executor)?;
+            let (mut index, records) = self.index_with(own, other, executor)?;
+            index.least = (records.start, self.worst(&best)?);
             best.first = records.start;
             found.todo = records;
             loop {
@@ -181,6 +185,14 @@ impl PieceSearch {
         records.append(table.store.load(high, Vec::new())?)?;
         let tokens = records.renumber(*tokens, executor)?;
         how.index(records, ranks, tokens, first..first + pieces[own].len(), executor)
+    }
+
+    /// Returns the similarity of the worst row for each record that has as many rows as are wanted,
+    /// and 0 for the others.
+    fn worst(&self, best: &Nearest) -> Result<Vec<f64>> {
+        let last = self.how.k;
+        let worst = best.partners.iter().map(|kept| kept.get(last).map_or(0.0, |worst| worst.similarity()));
+        memory::collect(worst, DOING)
     }
 
     /// Keeps the best of what is known and of what arrived.

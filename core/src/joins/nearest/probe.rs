@@ -48,24 +48,25 @@ pub struct ListCost {
 impl RecordProbe {
     /// Begins the search of a record of `size` tokens, of which `left` can be shared. `own` are the
     /// ranks of its own rows, in order, `wanted` is the number of rows to find, and `largest` the
-    /// greatest size of all records.
+    /// greatest size of all records. Rows that are less similar than `least` need not be found.
     pub fn new(
         measure: Measure,
-        size: u32,
-        left: u32,
+        [size, left, largest]: [u32; 3],
         own: &[u32],
         wanted: usize,
-        largest: u32,
+        least: Option<f64>,
     ) -> Result<Self> {
         let mut top = Top::new(wanted);
         for &rank in own.iter().take(wanted) {
             top.push(Partner::new(measure.similarity(size, size, size), rank))?;
         }
-        let predicate = Predicate::shared(measure, 1);
+        let known = least.and_then(|least| Predicate::new(measure, least).ok());
+        let raised = known.is_some();
+        let predicate = known.unwrap_or_else(|| Predicate::shared(measure, 1));
         let cost = ListCost::default();
         // One shared token is enough so far.
         let most = if left > 0 { largest } else { 0 };
-        let mut probe = Self { top, size, left, cost, predicate, raised: false, least: 1, most };
+        let mut probe = Self { top, size, left, cost, predicate, raised, least: 1, most };
         probe.raise(measure);
         probe.follow(largest);
         Ok(probe)
