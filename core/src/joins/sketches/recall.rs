@@ -1,6 +1,6 @@
 //! Measures the recall of minhash bands. All similar pairs of the documents of a sample are found
-//! exactly, by comparing each sampled document with the documents that share one of its rarest
-//! tokens. The recall is the share of these pairs that the bands find, too.
+//! exactly, by comparing each sampled document with the documents that share one of the tokens that
+//! are rarest in the sample. The recall is the share of these pairs that the bands find, too.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -170,7 +170,7 @@ pub fn measured_recall(
     let asked = sampled(signatures, sets, sample as u64, MOST_TOKENS)?;
     let row = |record| first_row(signatures, record);
     let others = if two_tables { signatures.split } else { 0 }..records;
-    let own = SampleSets::new(signatures, sets, &asked, others.clone(), executor)?;
+    let own = SampleSets::new(signatures, sets, &asked, executor)?;
     let postings = SamplePostings::new(&own, predicate, executor)?;
     let own = own.sets;
     let technique = Technique::Minhash(minhash);

@@ -109,7 +109,8 @@ impl CountedKeys {
     }
 }
 
-/// The sets of a sample of records, and how many other records have each of their tokens.
+/// The sets of a sample of records, and how many records have each of their tokens: of the sample,
+/// or other ones.
 pub(super) struct SampleSets {
     /// The sets.
     pub(super) sets: Ragged<u64>,
@@ -118,26 +119,38 @@ pub(super) struct SampleSets {
 }
 
 impl SampleSets {
-    /// Takes the sets of `sample`, and counts their tokens in the sets of `others`.
+    /// Takes the sets of `sample`, and counts their tokens in these sets.
     pub(super) fn new(
         signatures: &Signatures,
         all: &HashSets,
         sample: &[u32],
-        others: Range<u32>,
         executor: &dyn Executor,
     ) -> Result<Self> {
-        let of = |record| all.get(first_row(signatures, record));
         let mut sets = Ragged::default();
-        sample.iter().try_for_each(|&record| sets.push(of(record), DOING))?;
+        sample.iter().try_for_each(|&record| sets.push(all.get(first_row(signatures, record)), DOING))?;
         let tokens = memory::collect(sets.values.iter().copied(), DOING)?;
         let tokens = CountedKeys::new(tokens, executor)?;
-        let counts = tokens.count(others, executor, |record, count| {
-            of(record).iter().for_each(|&token| count(token));
+        let counts = tokens.count(0..sample.len() as u32, executor, |n, count| {
+            sets.get(n as usize).iter().for_each(|&token| count(token));
         })?;
         Ok(Self { sets, tokens, counts })
     }
 
-    /// Returns the number of other records that have a token of the sample.
+    /// Counts the tokens in the sets of `others` instead.
+    pub(super) fn counted_in(
+        self,
+        signatures: &Signatures,
+        all: &HashSets,
+        others: Range<u32>,
+        executor: &dyn Executor,
+    ) -> Result<Self> {
+        let counts = self.tokens.count(others, executor, |record, count| {
+            all.get(first_row(signatures, record)).iter().for_each(|&token| count(token));
+        })?;
+        Ok(Self { counts, ..self })
+    }
+
+    /// Returns the number of records that have a token of the sample.
     pub(super) fn count(&self, token: u64) -> u64 {
         self.tokens.place(token).map_or(0, |place| self.counts[place])
     }

@@ -127,7 +127,8 @@ impl SkewSample {
         predicate: Predicate,
         executor: &dyn Executor,
     ) -> Result<u64> {
-        let sample = SampleSets::new(signatures, sets, &self.records, self.others.clone(), executor)?;
+        let sample = SampleSets::new(signatures, sets, &self.records, executor)?;
+        let sample = sample.counted_in(signatures, sets, self.others.clone(), executor)?;
         let bounds = Bounds::new(predicate);
         let entries = sample
             .sets
