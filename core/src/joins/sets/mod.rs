@@ -26,7 +26,6 @@ use crate::error::Result;
 use crate::executor::{self, Executor, Pool};
 use crate::joins::{Algorithm, Counts, RecordPair};
 use crate::memory;
-use crate::set_index::bitmap::Width;
 use bitmap_join::BitmapJoin;
 use bounds::largest_but_few;
 use engine::{Engine, ProbeScratch};
@@ -179,5 +178,5 @@ fn bitmap_words(inputs: &Inputs) -> Option<usize> {
     let records = inputs.indexed();
     let postings = |record: usize| inputs.indexing_prefix(record).len() as u64;
     let size = largest_but_few((0..records.len()).map(|record| (records.size(record), postings(record))))?;
-    inputs.bounds.bitmap_words(Width::IN_MEMORY, size)
+    inputs.bitmap_words(size)
 }

@@ -116,9 +116,8 @@ impl Posting {
 /// posting.
 #[cold]
 fn far_behind(records: &Records, record: usize, token: u32) -> u32 {
-    let tokens = records.tokens(record);
-    let lone = records.size(record) - tokens.len() as u32;
-    lone + tokens.partition_point(|&other| other < token) as u32
+    let before = records.tokens(record).partition_point(|&other| other < token);
+    records.lone(record) + before as u32
 }
 
 #[cfg(test)]

@@ -150,7 +150,7 @@ fn lists<'a>(
         while let Some(record) = todo.clone().next() {
             let (prefix, from) = prefix(record);
             records.prefetch(record + AHEAD, prefix.len());
-            let lone = records.size(record) - records.tokens(record).len() as u32;
+            let lone = records.lone(record);
             for (n, &token) in prefix.iter().enumerate().skip(from) {
                 // Records and tokens are numbered with 32 bits.
                 let posting = Posting::new(record as u32, prefix, n, lone + n as u32);
