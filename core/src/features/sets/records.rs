@@ -20,8 +20,6 @@ pub struct Records {
     /// The place of the tokens of each record.
     places: Vec<TokensPlace>,
     sizes: Vec<u32>,
-    /// Set if the size of a record is the sum of the weights of its tokens.
-    is_weighed: bool,
 }
 
 /// The place of the tokens of a record.
@@ -51,21 +49,15 @@ impl Records {
     /// Creates records whose tokens are at these places of some parts.
     pub fn of_parts(parts: Vec<Vec<u32>>, places: Vec<TokensPlace>, sizes: Vec<u32>) -> Self {
         debug_assert_eq!(places.len(), sizes.len());
-        Self { parts, places, sizes, is_weighed: false }
+        Self { parts, places, sizes }
     }
 
     /// Takes all records, and returns those with these numbers, some of which may be equal.
     pub(crate) fn repeated(&mut self, numbers: &[u32]) -> Result<Self> {
         const DOING: &str = "repeating records";
-        let Self { parts, places, sizes, .. } = std::mem::take(self);
+        let Self { parts, places, sizes } = std::mem::take(self);
         let places = memory::collect(numbers.iter().map(|&n| places[n as usize]), DOING)?;
         Ok(Self::of_parts(parts, places, memory::collect(numbers.iter().map(|&n| sizes[n as usize]), DOING)?))
-    }
-
-    /// Says whether the size of a record is the sum of the weights of its tokens, and not their
-    /// number.
-    pub(crate) fn weigh(&mut self, is_weighed: bool) {
-        self.is_weighed = is_weighed;
     }
 
     /// Returns the number of records.
@@ -73,12 +65,10 @@ impl Records {
         self.sizes.len()
     }
 
-    /// Returns the number of tokens of a record that come before its first stored token, because no
-    /// other record has them. If tokens have weights, only the weight of these tokens together is
-    /// known, and none is counted.
+    /// Returns the number of tokens of a record that no other record has, if tokens do not weigh.
     #[inline]
     pub fn lone(&self, record: usize) -> u32 {
-        if self.is_weighed { 0 } else { self.sizes[record] - self.places[record].length }
+        self.sizes[record] - self.places[record].length
     }
 
     /// Returns the number of tokens of a record, including those that no other record has, or their

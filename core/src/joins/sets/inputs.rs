@@ -45,9 +45,6 @@ impl Inputs {
         weights: TokenWeights,
         predicate: Predicate,
     ) -> Result<Self> {
-        let (mut left, mut right) = (left, right);
-        let is_weighed = weights.each().is_some();
-        std::iter::once(&mut left).chain(&mut right).for_each(|records| records.weigh(is_weighed));
         let unit = weight_of_a_bit(&left, &weights);
         let bounds = Bounds::new(predicate);
         let runs = SizeRuns::new(left.sizes())?;
@@ -95,9 +92,10 @@ impl Inputs {
         self.right.as_ref().unwrap_or(&self.left)
     }
 
-    /// Returns the number of tokens of all records.
-    pub fn tokens(&self) -> u64 {
-        let of = |records: &Records| records.sizes().iter().map(|&size| u64::from(size)).sum::<u64>();
+    /// Returns the number of bits that all tokens of all records flip in bitmaps, about.
+    pub fn all_flips(&self) -> u64 {
+        let of =
+            |records: &Records| records.sizes().iter().map(|&size| u64::from(size / self.unit)).sum::<u64>();
         of(&self.left) + self.right.as_ref().map_or(0, of)
     }
 

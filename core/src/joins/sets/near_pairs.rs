@@ -74,11 +74,13 @@ impl NearPairs {
         }
         let mut parts = [[SplitTokens::default(); 2]; TOGETHER];
         let parts = &mut parts[..pairs.len()];
+        let split = |records, posting: &Posting| match inputs.weights.each() {
+            None => SplitTokens::new(records, *posting, token),
+            // The place is a weight.
+            Some(_) => SplitTokens::at_token(records, posting.record as usize, posting.record, token),
+        };
         for (parts, [probe, posting]) in parts.iter_mut().zip(pairs) {
-            *parts = [
-                SplitTokens::new(inputs.left(), *probe, token),
-                SplitTokens::new(inputs.indexed(), *posting, token),
-            ];
+            *parts = [split(inputs.left(), probe), split(inputs.indexed(), posting)];
             parts.iter().for_each(SplitTokens::ask_for_last_before);
         }
         // Pairs that share no rarer token move to the front.

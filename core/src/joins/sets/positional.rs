@@ -204,9 +204,8 @@ impl Positional {
                     counts.candidates += 1;
                     touched.push(posting.record);
                 }
-                // What the other record's tokens weigh from here on is not known.
                 let other_rest = match is_weighed {
-                    true => u32::MAX,
+                    true => posting.weight_from(inputs.sizes[size]),
                     false => inputs.sizes[size] - posting.place(inputs.indexed(), tokens[0]),
                 };
                 let least = needs.least(inputs, size);
