@@ -1,5 +1,6 @@
 //! The option `weight`: `idf`, or the name of a table with the columns `word` and `weight`.
 
+use std::ptr;
 use std::sync::Arc;
 
 use pgrx::{PgSqlErrorCode, pg_sys};
@@ -12,8 +13,8 @@ use crate::pg::query::cursor::OpenCursor;
 use crate::pg::query::relation::Relation;
 use crate::pg::server::call::varlena_bytes;
 use crate::pg::server::encoding;
-use crate::pg::server::error::{Result, SqlError, catch};
-use crate::pg::server::values::value;
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::values::{self, value};
 use neardup_core::executor::Stop;
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::dictionary::weights::{Weights, WordWeights};
@@ -36,26 +37,44 @@ pub(super) fn weights(
     match given {
         None => Ok(Weights::Equal),
         Some(WeightName(name)) if name == IDF => Ok(Weights::Idf),
-        Some(_)
-            if arguments.tsearch.is_some() || arguments.made.is_some() || arguments.normalize.is_some() =>
-        {
-            let message = "a table of weights is for texts that are cut as they are: \
-                           without a text-search configuration, ready-made tokens or normalization";
+        Some(_) if cannot_be_listed(spec, arguments) => {
+            let message = "a table of weights is for single words of texts as they are: without shingles, \
+                           a text-search configuration, ready-made tokens or normalization";
+            Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message).hint(hint))
+        }
+        Some(_) if arguments.are_kept => {
+            let message = "jobs and procedures take no table of weights";
             Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message).hint(hint))
         }
         Some(WeightName(name)) => of_table(&name, spec).map_err(|error| error.hint(hint)),
     }
 }
 
+/// Reports whether tokens are made in another way than the words of a table.
+fn cannot_be_listed(spec: FeatureSpec, arguments: &Arguments<'_>) -> bool {
+    let Arguments { tsearch, made, normalize, .. } = arguments;
+    spec.shingle > 1 || tsearch.is_some() || made.is_some() || normalize.is_some()
+}
+
+/// Returns the relation with a name that may have a schema.
+fn named(name: &str) -> Result<pg_sys::Oid> {
+    let given = values::text(name)?;
+    // SAFETY: the input is a text; the lists live in the memory context of the call.
+    let found = unsafe {
+        let names = pg_sys::makeRangeVarFromNameList(pg_sys::textToQualifiedNameList(given.cast_mut_ptr()));
+        let (lock, missing) = (pg_sys::NoLock as i32, pg_sys::RVROption::RVR_MISSING_OK);
+        pg_sys::RangeVarGetRelidExtended(names, lock, missing, None, ptr::null_mut())
+    };
+    if found == pg_sys::InvalidOid {
+        let message = format!("weight: relation \"{name}\" does not exist");
+        return Err(SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, message));
+    }
+    Ok(found)
+}
+
 fn of_table(name: &str, spec: FeatureSpec) -> Result<Weights> {
     const ROWS_A_FETCH: usize = 1 << 10;
-    let name = encoding::to_server(name)?;
-    // SAFETY: the function reads a C string.
-    let oid = unsafe {
-        let input: pg_sys::Oid = pg_sys::F_REGCLASSIN.into();
-        catch(|| pg_sys::OidInputFunctionCall(input, name.as_ptr().cast_mut(), pg_sys::InvalidOid, -1))?
-    };
-    let relation = Relation::open(pg_sys::Oid::from_u32(oid.value() as u32))?;
+    let relation = Relation::open(named(name)?)?;
     let of = |column| -> Result<String> { relation.named(column, "weight")?.quoted() };
     let sql = format!(
         "SELECT w.{}::pg_catalog.text, w.{}::pg_catalog.float8 FROM {} AS w",
