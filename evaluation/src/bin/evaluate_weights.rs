@@ -32,8 +32,9 @@ const INPUTS: [(&str, usize); 7] = [
 const PAGES: &str = "1000 pages of sites";
 /// The corpora of the small form.
 const SMALL: [&str; 2] = ["bib_dblp_acm_a", "rec_census_a"];
-/// The least similarity of a pair that is found.
-const FLOOR: f64 = 0.2;
+/// The least similarity of a pair that is found: of words, and of shingles, of which similar pages
+/// share fewer.
+const FLOORS: [f64; 2] = [0.2, 0.02];
 
 fn main() {
     let data = PathBuf::from(std::env::args().nth(1).expect("the folder of the corpora"));
@@ -74,7 +75,11 @@ fn rows(data: &Path, name: &str, shingle: usize) -> Vec<Vec<String>> {
         ("cosine, idf", Measure::Cosine, Weights::Idf),
     ];
     let rows = methods.map(|(method, measure, weights)| {
-        let sets = Sets { spec, weights, ..Sets::of_words(measure, FLOOR).expect("a threshold") };
+        let sets = Sets {
+            spec,
+            weights,
+            ..Sets::of_words(measure, FLOORS[usize::from(shingle > 1)]).expect("a threshold")
+        };
         let pairs = Corpus::of_texts(&texts).pairs(&sets).expect("memory");
         let (threshold, parts) = best(&pairs, &labels, &of, count);
         let sets = if shingle == 1 { "words".to_owned() } else { format!("{shingle}-shingles") };
