@@ -70,11 +70,19 @@ impl Sets {
         let (algorithm, weights) = (Algorithm::Auto, Weights::Equal);
         Ok(Self { spec: FeatureSpec::WORDS, predicate, algorithm, weights })
     }
+
+    fn weighing(&self) -> Weighing {
+        Weighing { weights: self.weights.clone(), squares: self.predicate.squares_weights() }
+    }
 }
 
 impl Method for Sets {
     fn explain(&self, pair: &TwoTexts<'_>, stop: &Stop) -> Result<Explanation> {
-        let [shared, left, right] = pair.shared(self.spec, stop)?;
+        let [shared, left, right] = match self.weights {
+            Weights::Equal => pair.shared(self.spec, stop)?,
+            Weights::Words(_) => pair.shared_weight(self.spec, &self.weighing(), stop)?,
+            Weights::Idf => return Ok(Explanation::unknown("weights depend on all documents")),
+        };
         let similarity = self.predicate.similarity(shared, left, right);
         let passes = self.predicate.passes(shared, left, right);
         Ok(Explanation::new(similarity, passes).with_shared([shared, left, right]))
@@ -90,8 +98,7 @@ impl Method for Sets {
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
         reading.compares(LongParts::of_sets(&self.spec));
-        let weighing = Weighing { weights: self.weights.clone(), squares: self.predicate.squares_weights() };
-        let builder = reading.read_sets(self.spec, self.weights.are_equal())?.weighed(weighing);
+        let builder = reading.read_sets(self.spec, self.weights.are_equal())?.weighed(self.weighing());
         let ordered = builder.order(reading.left_after(0), reading.executor)?;
         let right = ordered.right.as_ref();
         reading.account.distinct_tokens = ordered.distinct_tokens as u64;

@@ -7,7 +7,9 @@ use neardup_core::executor::{PlainThreads, Stop};
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::dictionary::weights::{Weights, WordWeights, idf, squared};
 use neardup_core::joins::Algorithm;
+use neardup_core::methods::Method;
 use neardup_core::methods::corpus::Corpus;
+use neardup_core::methods::pair::TwoTexts;
 use neardup_core::methods::sets::Sets;
 use neardup_core::verify::measure::Measure;
 use neardup_core::verify::predicate::Predicate;
@@ -137,6 +139,15 @@ fn check(texts: &[String], right_from: Option<usize>, multiset: bool, threads: u
                 let sets = Sets { spec, predicate, algorithm: Algorithm::Auto, weights: weights.clone() };
                 let corpus = Corpus::of_texts(texts).split(right_from);
                 assert_eq!(find(&sets, corpus, &PlainThreads(threads), 1 << 14).0, expected, "in blocks");
+                // What is said of two texts is what the join says of them.
+                if let (Weights::Words(_), Some(&(left, right, similarity))) =
+                    (&sets.weights, expected.first())
+                {
+                    let two = [left, right].map(|row| texts[row as usize].as_str());
+                    let two = TwoTexts::new(two).unwrap();
+                    let said = sets.explain(&two, &Stop::default()).unwrap();
+                    assert_eq!(said.similarity.map(f64::to_bits), Some(similarity));
+                }
             }
         }
     }

@@ -11,7 +11,7 @@ use super::Dictionary;
 use super::lookup::Lookup;
 use super::rank::{ByNumber, LONE, Ranks};
 use super::shard::Shard;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
 use crate::features::FeatureSpec;
 use crate::features::tokens::{Document, Scratch, for_each_token};
@@ -21,6 +21,13 @@ const DOING: &str = "weighing tokens";
 
 /// The weight of the heaviest token.
 pub const GREATEST: u16 = 1 << 12;
+
+/// The greatest weight of a document. What is greater has a meaning of its own in joins.
+pub const MOST: u32 = u32::MAX - 2;
+
+/// The error for a document that weighs more than [`MOST`].
+pub(crate) const TOO_HEAVY: Error =
+    Error::TooMany { what: "heavy words in a document", limit: (MOST / GREATEST as u32) as u64 };
 
 /// What the tokens of a call weigh.
 ///

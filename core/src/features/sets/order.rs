@@ -13,11 +13,11 @@ use super::number_sets::Sets;
 use super::records::{Members, Records, TokensPlace};
 use super::store::{RecordStore, RecordTable};
 use super::translate::{Translated, translate};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::dictionary::Dictionary;
 use crate::features::dictionary::rank::{ByNumber, rank};
-use crate::features::dictionary::weights::{TokenWeights, Weighing};
+use crate::features::dictionary::weights::{MOST, TOO_HEAVY, TokenWeights, Weighing};
 use crate::memory;
 
 const DOING: &str = "ordering token sets";
@@ -139,8 +139,6 @@ struct SetGroups {
 /// Returns the size of each set of each part: the number of its tokens or, if they have weights,
 /// what they weigh.
 fn sizes(parts: &[Sets], weights: Option<&ByNumber<u16>>, executor: &dyn Executor) -> Result<Vec<Vec<u32>>> {
-    /// What is greater has a meaning of its own.
-    const MOST: u64 = u32::MAX as u64 - 2;
     let mut sizes: Vec<(&Sets, Vec<u32>)> = parts.iter().map(|part| (part, Vec::new())).collect();
     executor::each(executor, &mut sizes, |(part, sizes), stop| {
         sizes.clear();
@@ -154,8 +152,7 @@ fn sizes(parts: &[Sets], weights: Option<&ByNumber<u16>>, executor: &dyn Executo
             };
             let tokens = &part.tokens[part.range(set)];
             let size = tokens.iter().map(|&token| u64::from(weights.get(token))).sum::<u64>();
-            let too_many = Error::TooMany { what: "words that weigh much in a document", limit: MOST / 4096 };
-            sizes.push(u32::try_from(size).ok().filter(|&size| u64::from(size) <= MOST).ok_or(too_many)?);
+            sizes.push(u32::try_from(size).ok().filter(|&size| size <= MOST).ok_or(TOO_HEAVY)?);
         }
         Ok(())
     })?;
