@@ -1,5 +1,5 @@
 -- Words that weigh: the option weight of the methods that compare sets.
-\set VERBOSITY default
+\set SHOW_CONTEXT never
 CREATE TABLE firms (id int PRIMARY KEY, name text);
 INSERT INTO firms VALUES
     (1, 'Zyntherion Limited'), (2, 'Zyntherion GmbH'), (3, 'Arbor Limited'), (4, 'Quay Limited'),
