@@ -55,9 +55,9 @@ pub fn shared_at_least(a: &[u32], b: &[u32], need: usize) -> Option<usize> {
     (found >= need).then_some(found)
 }
 
-/// Returns the weight of the shared tokens of two ascending lists without repeats, or `None` as soon
-/// as it is certain that it is less than `need`, because tokens of one list alone weigh more than
-/// `lost`. O(|a| + |b|).
+/// Returns the weight of the shared tokens of two ascending lists without repeats, or `None` as
+/// soon as it is certain that it is less than `need`, because tokens of one list alone weigh more
+/// than `lost`. O(|a| + |b|).
 #[inline]
 pub fn shared_weight_at_least(
     a: &[u32],

@@ -137,7 +137,7 @@ impl WordWeights {
     }
 
     /// Returns the weight of a token of a dictionary.
-    fn of(&self, shard: &Shard, place: usize) -> u16 {
+    fn weigh(&self, shard: &Shard, place: usize) -> u16 {
         let known = self.words.place_of(shard, place);
         let share = known.map_or(1.0, |place| self.given[place as usize] / self.heaviest);
         // The share is at most 1. It is one correctly rounded division, so that it is the same on
@@ -182,7 +182,7 @@ impl Weighing {
                 stop.check_every(place, CHECK_EVERY)?;
                 weights[place] = match (shard.occurrence_before(place), &self.weights) {
                     (Some(before), _) => weights[before],
-                    (None, Weights::Words(words)) => self.square(words.of(shard, place)),
+                    (None, Weights::Words(words)) => self.square(words.weigh(shard, place)),
                     _ => {
                         let having = shard.documents(place).iter().map(|&n| u64::from(n)).sum();
                         let known = rare.get(having as usize).copied();
@@ -228,7 +228,7 @@ impl TokenWeights {
 
     /// Returns the weight of a token.
     #[inline]
-    pub fn of(&self, token: u32) -> u32 {
+    pub fn weight(&self, token: u32) -> u32 {
         self.each().map_or(1, |weights| weights[token as usize].into())
     }
 

@@ -159,8 +159,8 @@ fn sizes(parts: &[Sets], weights: Option<&ByNumber<u16>>, executor: &dyn Executo
     Ok(sizes.into_iter().map(|(_, sizes)| sizes).collect())
 }
 
-/// Groups equal sets, which have these sizes. Sets with equal fingerprints are compared token by token. The first `lefts`
-/// parts are of the only or left table.
+/// Groups equal sets, which have these sizes. Sets with equal fingerprints are compared token by
+/// token. The first `lefts` parts are of the only or left table.
 fn group_equal_sets(
     parts: &mut [Sets],
     sizes: Vec<Vec<u32>>,

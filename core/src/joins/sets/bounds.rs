@@ -82,8 +82,8 @@ impl Bounds {
         partners.map_or(0, |partners| self.prefix(PairSide::Left, size, *partners.start()))
     }
 
-    /// Returns the number of words that a rule gives to the bitmaps of sets of this size, in which a
-    /// token flips a bit for each `unit` of its weight.
+    /// Returns the number of words that a rule gives to the bitmaps of sets of this size, in which
+    /// a token flips a bit for each `unit` of its weight.
     pub fn bitmap_words(&self, width: Width, size: u32, unit: u32) -> Option<usize> {
         let least = self.least_overlap(PairSide::Left, size, size).unwrap_or(size);
         width.words(size / unit, (size - least.min(size)).saturating_mul(2) / unit)

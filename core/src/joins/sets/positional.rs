@@ -133,7 +133,7 @@ impl Positional {
         let mut rest = inputs.weights.sum(tokens);
         for (n, &token) in prefix.iter().enumerate() {
             let from_here = rest;
-            rest -= inputs.weights.of(token);
+            rest -= inputs.weights.weight(token);
             let Some(range) = self.indexed.range_before(token, partners.end) else { continue };
             lists.push(PostingRange { place: n as u32, rest: from_here, range, middle: 0 });
         }
@@ -188,7 +188,7 @@ impl Positional {
         counts: &mut Counts,
     ) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 12;
-        let (weight, is_weighed) = (inputs.weights.of(tokens[0]), inputs.weights.each().is_some());
+        let (weight, is_weighed) = (inputs.weights.weight(tokens[0]), inputs.weights.each().is_some());
         let ProbeScratch { marks, touched, needs, .. } = scratch;
         for piece in list.chunks(CHECK_EVERY) {
             stop.check()?;

@@ -156,7 +156,7 @@ fn lists<'a>(
             let mut before = size - weights.sum(records.tokens(record)) + weights.sum(&prefix[..from]);
             for (n, &token) in prefix.iter().enumerate().skip(from) {
                 let place = if weights.each().is_some() { share(before, size) } else { before };
-                before += weights.of(token);
+                before += weights.weight(token);
                 // Records and tokens are numbered with 32 bits.
                 let posting = Posting::new(record as u32, prefix, n, place);
                 memory::push(&mut entries[cut.piece_of(token)], UnlistedPosting { token, posting }, DOING)?;
