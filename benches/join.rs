@@ -1,11 +1,12 @@
 //! The exact join on ready integer sets against a textbook PPJoin, in one run.
 //!
-//!     cargo bench -p neardup-benches --bench join -- DIR [NAME:THRESHOLD …] [threads=N] [algorithms]
+//!     cargo bench -p neardup-benches --bench join -- DIR [NAME:THRESHOLD …] [threads=N] [algorithms] [weights]
 //!     cargo bench -p neardup-benches --bench join -- machine
 //!
 //! DIR holds NAME.sets (see benches/README.md). Prints seconds and their ratio to the textbook's; the numbers
 //! of pairs must agree. With `algorithms` the join is made by each of ours instead, on one thread: seconds, and
 //! how many candidates are verified, of which PPJoin+ has the fewest and All-Pairs the most in Xiao et al. With
+//! `weights` tokens weigh by frequency instead, in one thread, and the ratio is to ours without weights. With
 //! `machine` in the place of DIR only the machine is described.
 
 #[path = "common/machine.rs"]
@@ -18,6 +19,7 @@ use std::time::Instant;
 
 use neardup_core::executor::PlainThreads;
 use neardup_core::features::FeatureSpec;
+use neardup_core::features::dictionary::weights::Weights;
 use neardup_core::features::tokens::Document;
 use neardup_core::joins::Algorithm;
 use neardup_core::joins::pairs::Pairs;
@@ -59,12 +61,14 @@ fn main() {
         );
         return;
     };
-    let (mut threads, mut algorithms, mut runs) = (vec![1, 4], false, Vec::new());
+    let (mut threads, mut algorithms, mut weights, mut runs) = (vec![1, 4], false, false, Vec::new());
     for arg in args {
         if let Some(n) = arg.strip_prefix("threads=") {
             threads = vec![n.parse().expect("a number of threads")];
         } else if arg == "algorithms" {
             algorithms = true;
+        } else if arg == "weights" {
+            weights = true;
         } else {
             let (name, t) = arg.split_once(':').expect("NAME:THRESHOLD");
             runs.push((name.to_owned(), t.parse().expect("a threshold")));
@@ -89,6 +93,16 @@ fn main() {
             eprintln!("{name} {t}: skipped, there is no {name}.sets");
             continue;
         };
+        if weights {
+            for measure in [Measure::Jaccard, Measure::Cosine] {
+                let by = |weights| ours(&sets, measure, t, Algorithm::Auto, 1, weights);
+                let (plain, weighed) = (by(Weights::Equal), by(Weights::Idf));
+                let [a, b] =
+                    [&plain, &weighed].map(|of| format!("{:.3} s, {} pairs, {} verified", of.0, of.1, of.2));
+                println!("{name} {t} {measure:?}: {a}; weighed {b}: {:.2}", weighed.0 / plain.0);
+            }
+            continue;
+        }
         let (textbook, found) = best(|| (), |()| textbook::join(&sets, t));
         // No join is done before it has read every token.
         let floor = (sets.tokens.len() * size_of::<u32>()) as f64 / machine.memcpy / 1e9;
@@ -98,12 +112,16 @@ fn main() {
         );
         if algorithms {
             for (_, algorithm) in ALGORITHMS {
-                let (seconds, verified) = ours(&sets, t, algorithm, 1, found.pairs);
+                let (seconds, pairs, verified) =
+                    ours(&sets, Measure::Jaccard, t, algorithm, 1, Weights::Equal);
+                assert_eq!(pairs, found.pairs, "both find all pairs");
                 print!(" {seconds:>12.4} | {verified:>10} |");
             }
         } else {
             for &threads in &threads {
-                let (seconds, _) = ours(&sets, t, Algorithm::Auto, threads, found.pairs);
+                let (seconds, pairs, _) =
+                    ours(&sets, Measure::Jaccard, t, Algorithm::Auto, threads, Weights::Equal);
+                assert_eq!(pairs, found.pairs, "both find all pairs");
                 print!(" {seconds:>12.4} | {:>10.2} |", seconds / textbook);
             }
         }
@@ -138,25 +156,31 @@ fn best<P, R>(mut prepare: impl FnMut() -> P, mut work: impl FnMut(P) -> R) -> (
     (least, result)
 }
 
-/// Seconds of the join from ordered records on, and how many pairs of records were verified.
-fn ours(sets: &textbook::Sets, t: f64, algorithm: Algorithm, threads: usize, expected: u64) -> (f64, u64) {
-    let predicate = Predicate::new(Measure::Jaccard, t).expect("a threshold");
+/// Seconds of the join from ordered records on, and how many pairs were found and verified.
+fn ours(
+    sets: &textbook::Sets,
+    measure: Measure,
+    t: f64,
+    algorithm: Algorithm,
+    threads: usize,
+    weights: Weights,
+) -> (f64, u64, u64) {
+    let predicate = Predicate::new(measure, t).expect("a threshold");
     let executor = PlainThreads(threads);
     let (seconds, pairs) = best(
-        || prepare(sets, predicate, algorithm),
+        || prepare(sets, predicate, algorithm, weights.clone()),
         |mut pairs| {
             while pairs.next(&executor).expect("memory").is_some() {}
             pairs
         },
     );
-    assert_eq!(pairs.given(), expected, "both find all pairs");
-    (seconds, pairs.counts().verified)
+    (seconds, pairs.given(), pairs.counts().verified)
 }
 
 /// The sets as records in order: what a call has read when it begins to join.
-fn prepare(sets: &textbook::Sets, predicate: Predicate, algorithm: Algorithm) -> Pairs {
+fn prepare(sets: &textbook::Sets, predicate: Predicate, algorithm: Algorithm, weights: Weights) -> Pairs {
     let spec = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
-    let method = Sets { spec, predicate, algorithm };
+    let method = Sets { spec, predicate, algorithm, weights };
     let numbers = |n| sets.set(n).iter().map(|&token| i64::from(token)).collect();
     let mut corpus = Corpus::new(sets.len(), |n| Some(Document::Numbers(numbers(n))));
     let resources = Resources { files: &NoFiles, budget: 1 << 40, executor: &PlainThreads(4) };

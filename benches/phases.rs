@@ -77,7 +77,12 @@ fn main() {
                 "" => {
                     let spec = FeatureSpec { shingle, ..FeatureSpec::WORDS };
                     let predicate = Predicate::new(measure, t).expect("a threshold");
-                    Task::Pairs(Box::new(Sets { spec, predicate, algorithm: Algorithm::Auto }))
+                    Task::Pairs(Box::new(Sets {
+                        spec,
+                        predicate,
+                        algorithm: Algorithm::Auto,
+                        weights: Default::default(),
+                    }))
                 }
                 "partial_duplicates" => Task::Passages(PassageParameters::default()),
                 name => Task::Pairs(Box::new(subsequences(name, t))),

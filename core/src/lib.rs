@@ -270,7 +270,7 @@ pub mod parameters {
     //! The parameters of methods, next to [`FeatureSpec`](crate::FeatureSpec) and
     //! [`Measure`](crate::Measure).
     //!
-    //! * of sets: [`Predicate`], [`Algorithm`]; of texts: [`EditPredicate`]
+    //! * of sets: [`Predicate`], [`Algorithm`], [`Weights`]; of texts: [`EditPredicate`]
     //! * of sketches: [`TechniqueSpec`], [`Banding`], [`Combination`], [`Rule`], [`Safeguards`],
     //!   [`MostNeighbours`], [`NearBits`]
     //! * of [`Combined`](crate::Combined): [`CombinedTechnique`], [`Rule`]
@@ -281,6 +281,7 @@ pub mod parameters {
     //! * of passages: [`SentenceFeatures`]
 
     pub use crate::features::codes::CodeSpec;
+    pub use crate::features::dictionary::weights::Weights;
     pub use crate::features::imatch::IdfRange;
     pub use crate::features::spotsigs::{Antecedents, SpotSpec};
     pub use crate::features::units::signatures::Features as SentenceFeatures;

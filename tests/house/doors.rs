@@ -94,6 +94,7 @@ const DOORS: &[Door] = &[
             "read/sample.rs",
             "read/source.rs",
             "read/stream.rs",
+            "request/weights.rs",
         ],
     },
     Door {

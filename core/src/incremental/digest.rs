@@ -248,7 +248,7 @@ fn key_of(hash: u64) -> u32 {
 /// Returns the length of bitmaps, in words, for documents with this many tokens.
 pub fn words(bounds: &Bounds, size: u32) -> usize {
     const MOST: usize = 8;
-    let words = bounds.bitmap_words(Width::IN_MEMORY, size);
+    let words = bounds.bitmap_words(Width::IN_MEMORY, size, 1);
     // A bitmap has twice the words that distinguish dissimilar sets, because the documents of
     // remaining candidates have to be read.
     words.map_or(MOST, |words| (2 * words).min(MOST))

@@ -36,6 +36,7 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::error::Result;
 use crate::executor::Executor;
+use crate::features::dictionary::weights::TokenWeights;
 use crate::features::sets::store::RecordStore;
 use crate::verify::predicate::Predicate;
 
@@ -164,6 +165,8 @@ pub struct JoinedSets {
     pub right: Option<RecordStore>,
     /// The number of tokens that can be shared.
     pub shared_tokens: usize,
+    /// The weights of these tokens.
+    pub weights: TokenWeights,
     /// The definition of a pair.
     pub predicate: Predicate,
     /// The algorithm that finds candidates.

@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::executor::Executor;
 use crate::features::sets::order::Ordered;
 use crate::features::sets::records::Members;
+use crate::features::sets::store::RecordTable;
 use crate::memory;
 use crate::storage::files::Resources;
 use crate::verify::predicate::Predicate;
@@ -134,17 +135,18 @@ impl Pairs {
         algorithm: Algorithm,
         resources: Resources<'_>,
     ) -> Result<Self> {
-        let Ordered { left, right, shared_tokens, .. } = ordered;
-        let members = right.as_ref().map(|right| &right.members);
-        let equal = equal_records(&left.members, members, |record| {
+        let Ordered { left, right, shared_tokens, weights, .. } = ordered;
+        let rights = right.as_ref().map(|right| &right.members);
+        let equal = equal_records(&left.members, rights, |record| {
             let size = left.store.size(record as usize);
             predicate.passes(size, size, size)
         })?;
         let (right_store, right) = right.map(|right| (right.store, right.members)).unzip();
-        let (left_store, budget) = (left.store, resources.budget);
+        let RecordTable { store: left, members } = left;
+        let budget = resources.budget;
         let sets =
-            JoinedSets { left: left_store, right: right_store, shared_tokens, predicate, algorithm, budget };
-        Ok(Self::of_records(sets.join(resources.files)?, left.members, right, equal))
+            JoinedSets { left, right: right_store, shared_tokens, weights, predicate, algorithm, budget };
+        Ok(Self::of_records(sets.join(resources.files)?, members, right, equal))
     }
 
     /// Expands the pairs of records that `join` finds, and the rows of each record in `equal`.

@@ -3,9 +3,10 @@
 use std::cell::RefCell;
 
 use crate::error::Result;
-use crate::executor::Stop;
+use crate::executor::{CallingThread, Stop};
 use crate::features::FeatureSpec;
 use crate::features::dictionary::Dictionary;
+use crate::features::dictionary::weights::{TOO_HEAVY, Weighing};
 use crate::features::sets::collect::Collector;
 use crate::features::tokens::Document;
 use crate::memory;
@@ -69,15 +70,39 @@ impl<'a> TwoTexts<'a> {
         if let Some((_, counts)) = self.shared.borrow().iter().find(|(known, _)| *known == spec) {
             return Ok(*counts);
         }
-        let (mut collector, mut dictionary) = (Collector::new(spec), Dictionary::small());
-        for (row, document) in (0..).zip(&self.documents) {
-            collector.add_at_once(row, document, &mut dictionary, stop)?;
-        }
-        let (a, b) = (collector.set_of_row(0, stop)?, collector.set_of_row(1, stop)?);
+        let ([a, b], _) = self.sets(spec, stop)?;
         let shared = shared_at_least(&a, &b, 0).unwrap_or(0);
         // A document has at most `u32::MAX` tokens.
         let counts = [shared, a.len(), b.len()].map(|count| count as u32);
         self.shared.borrow_mut().push((spec, counts));
         Ok(counts)
+    }
+
+    /// Returns the sizes, by these weights, of what the texts share and of each text. Fails if
+    /// these exceed 32 bits.
+    pub(super) fn shared_weight(
+        &self,
+        spec: FeatureSpec,
+        weighing: &Weighing,
+        stop: &Stop,
+    ) -> Result<[u32; 3]> {
+        let ([a, b], dictionary) = self.sets(spec, stop)?;
+        let weights = weighing.of_dictionary(&dictionary, 2, &CallingThread { stop })?;
+        let weight = |token: &u32| weights.as_ref().map_or(1, |weights| u64::from(weights.get(*token)));
+        let shared: u64 = a.iter().filter(|token| b.binary_search(token).is_ok()).map(weight).sum();
+        let sizes = [shared, a.iter().map(weight).sum(), b.iter().map(weight).sum()];
+        match sizes.map(u32::try_from) {
+            [Ok(shared), Ok(left), Ok(right)] => Ok([shared, left, right]),
+            _ => Err(TOO_HEAVY),
+        }
+    }
+
+    /// Returns the ascending numbers of the tokens of each text, and the tokens.
+    fn sets(&self, spec: FeatureSpec, stop: &Stop) -> Result<([Vec<u32>; 2], Dictionary)> {
+        let (mut collector, mut dictionary) = (Collector::new(spec), Dictionary::small());
+        for (row, document) in (0..).zip(&self.documents) {
+            collector.add_at_once(row, document, &mut dictionary, stop)?;
+        }
+        Ok(([collector.set_of_row(0, stop)?, collector.set_of_row(1, stop)?], dictionary))
     }
 }

@@ -12,6 +12,7 @@ use super::short_texts::LongParts;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::FeatureSpec;
+use crate::features::dictionary::weights::{Weighing, Weights};
 use crate::features::sets::store::RecordTable;
 use crate::features::tokens::Document;
 use crate::joins::Algorithm;
@@ -37,7 +38,7 @@ use crate::verify::predicate::Predicate;
 /// assert_eq!((pairs.len(), pairs[0].right, pairs[0].similarity), (1, 1, 0.5));
 /// # Ok::<(), neardup_core::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Sets {
     /// The derivation of sets from documents.
     pub spec: FeatureSpec,
@@ -45,6 +46,9 @@ pub struct Sets {
     pub predicate: Predicate,
     /// The algorithm that finds candidates.
     pub algorithm: Algorithm,
+    /// What the tokens weigh. Sums of weights take the place of numbers of tokens; for cosine,
+    /// those of their squares.
+    pub weights: Weights,
 }
 
 impl Sets {
@@ -63,29 +67,38 @@ impl Sets {
     /// ```
     pub fn of_words(measure: Measure, threshold: f64) -> Result<Self> {
         let predicate = Predicate::new(measure, threshold)?;
-        Ok(Self { spec: FeatureSpec::WORDS, predicate, algorithm: Algorithm::Auto })
+        let (algorithm, weights) = (Algorithm::Auto, Weights::Equal);
+        Ok(Self { spec: FeatureSpec::WORDS, predicate, algorithm, weights })
+    }
+
+    fn weighing(&self) -> Weighing {
+        Weighing { weights: self.weights.clone(), squares: self.predicate.squares_weights() }
     }
 }
 
 impl Method for Sets {
     fn explain(&self, pair: &TwoTexts<'_>, stop: &Stop) -> Result<Explanation> {
-        let [shared, left, right] = pair.shared(self.spec, stop)?;
+        let [shared, left, right] = match self.weights {
+            Weights::Equal => pair.shared(self.spec, stop)?,
+            Weights::Words(_) => pair.shared_weight(self.spec, &self.weighing(), stop)?,
+            Weights::Idf => return Ok(Explanation::unknown("weights depend on all documents")),
+        };
         let similarity = self.predicate.similarity(shared, left, right);
         let passes = self.predicate.passes(shared, left, right);
         Ok(Explanation::new(similarity, passes).with_shared([shared, left, right]))
     }
 
     fn update(&self) -> Update {
-        Update::Sets(self.spec, self.predicate)
+        if self.weights.are_equal() { Update::Sets(self.spec, self.predicate) } else { Update::Whole }
     }
 
     fn carrier(&self) -> Option<&dyn Carrier> {
-        self.predicate.is_symmetric().then_some(self as &dyn Carrier)
+        (self.predicate.is_symmetric() && self.weights.are_equal()).then_some(self as &dyn Carrier)
     }
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
         reading.compares(LongParts::of_sets(&self.spec));
-        let builder = reading.read_sets(self.spec, true)?;
+        let builder = reading.read_sets(self.spec, self.weights.are_equal())?.weighed(self.weighing());
         let ordered = builder.order(reading.left_after(0), reading.executor)?;
         let right = ordered.right.as_ref();
         reading.account.distinct_tokens = ordered.distinct_tokens as u64;

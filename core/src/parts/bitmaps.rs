@@ -20,7 +20,7 @@ const MOST_WORDS: usize = 256;
 /// more than a longer bitmap, so the length is chosen with a wide margin: sets with little in
 /// common differ in many more bits than similar sets may.
 pub fn words(bounds: &Bounds, size: u32) -> usize {
-    bounds.bitmap_words(Width::SENT, size).unwrap_or(MOST_WORDS)
+    bounds.bitmap_words(Width::SENT, size, 1).unwrap_or(MOST_WORDS)
 }
 
 /// Returns the encoded bitmap of a set.

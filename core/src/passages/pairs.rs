@@ -18,6 +18,7 @@ use super::{Capped, Parameters, Phase};
 use crate::clusters::edges::{Edge, Edges};
 use crate::error::Result;
 use crate::executor::Executor;
+use crate::features::dictionary::weights::TokenWeights;
 use crate::features::sets::order::Ordered;
 use crate::features::sets::store::RecordStore;
 use crate::joins::{Algorithm, Counts, JoinedSets, RecordJoin};
@@ -72,7 +73,8 @@ pub fn sentence_pairs<'f>(
     for (n, &part) in parts.iter().enumerate() {
         let (left, right, numbers) = take_part(part, &mut of, hot.as_deref(), classes.two, resources)?;
         let (algorithm, budget) = (Algorithm::Auto, budget / 2);
-        let sets = JoinedSets { left, right, shared_tokens, predicate, algorithm, budget };
+        let weights = TokenWeights::default();
+        let sets = JoinedSets { left, right, shared_tokens, weights, predicate, algorithm, budget };
         joined.take(&mut *sets.join(files)?, &numbers, &mut |done| {
             progress(Phase::Joining, (n as f64 + done) / parts.len() as f64);
         })?;

@@ -59,7 +59,7 @@ impl SetSpec {
     /// similar sets may. The length does not grow further once a bitmap has four times as many bits
     /// as its set has elements.
     pub fn bitmap_words(&self, size: u32) -> usize {
-        self.bounds.bitmap_words(Width::STORED, size).unwrap_or(1)
+        self.bounds.bitmap_words(Width::STORED, size, 1).unwrap_or(1)
     }
 
     /// Returns the parameters of a search for rows of at least this similarity to a set of `size`

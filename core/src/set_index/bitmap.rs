@@ -50,6 +50,11 @@ impl Width {
     /// For bitmaps sent from machine to machine, where a candidate that passes moves a whole set.
     pub const SENT: Self = Self { deviations: 6.0, most: 256, by_size: true };
 
+    /// Returns the maximum number of words.
+    pub fn most(self) -> usize {
+        self.most
+    }
+
     /// Returns the number of words for sets of `size` elements that may differ in `allowed` bits.
     /// If no permitted number of words is enough, returns the greatest permitted number if
     /// `by_size` is set, and `None` otherwise.

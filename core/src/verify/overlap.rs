@@ -55,6 +55,31 @@ pub fn shared_at_least(a: &[u32], b: &[u32], need: usize) -> Option<usize> {
     (found >= need).then_some(found)
 }
 
+/// Returns the weight of the shared tokens of two ascending lists without repeats, or `None` as
+/// soon as it is certain that it is less than `need`, because tokens of one list alone weigh more
+/// than `lost`. O(|a| + |b|).
+#[inline]
+pub fn shared_weight_at_least(
+    a: &[u32],
+    b: &[u32],
+    need: u32,
+    mut lost: u64,
+    weights: &[u16],
+) -> Option<u32> {
+    let (mut i, mut j, mut shared) = (0, 0, 0);
+    while i < a.len() && j < b.len() {
+        let (x, y) = (a[i], b[j]);
+        let weight = weights[x.min(y) as usize];
+        if x == y {
+            shared += u32::from(weight);
+        } else {
+            lost = lost.checked_sub(weight.into())?;
+        }
+        (i, j) = (i + usize::from(x <= y), j + usize::from(y <= x));
+    }
+    (shared >= need).then_some(shared)
+}
+
 /// Reports whether two ascending lists share no token. It compares from the ends, because records
 /// of a join have their more frequent tokens there, and so most of the tokens that they share.
 /// O(|a| + |b|).
@@ -135,6 +160,23 @@ mod tests {
             prop_assert_eq!(shared_at_least(&a, &b, need), wanted);
             prop_assert_eq!(shared_at_least(&b, &a, need), wanted);
             prop_assert_eq!(disjoint(&a, &b), expected == 0);
+        }
+
+        #[test]
+        fn weighs_what_both_have(
+            a in btree_set(0..60u32, 0..50),
+            b in btree_set(0..60u32, 0..50),
+            weights in prop::collection::vec(1..4_097u16, 60),
+            need in 0..60_000u32,
+        ) {
+            let weigh = |tokens: Vec<&u32>| tokens.iter().map(|&&token| u32::from(weights[token as usize])).sum::<u32>();
+            let expected = weigh(a.intersection(&b).collect());
+            let lost = u64::from(weigh(a.symmetric_difference(&b).collect()));
+            let wanted = (expected >= need).then_some(expected);
+            let (left, right): (Vec<_>, Vec<_>) = (a.iter().copied().collect(), b.iter().copied().collect());
+            for lost in [lost, lost + 1, u64::MAX] {
+                prop_assert_eq!(shared_weight_at_least(&left, &right, need, lost, &weights), wanted);
+            }
         }
     }
 }

@@ -85,6 +85,13 @@ impl Predicate {
         }
     }
 
+    /// Reports whether a token that weighs more than others counts with the square of its weight: a
+    /// cosine is that of two vectors.
+    #[cfg_attr(not(feature = "internals"), doc(hidden))]
+    pub fn squares_weights(&self) -> bool {
+        matches!(self, Self::Sets(SetPredicate { measure: Measure::Cosine, .. }))
+    }
+
     /// Accepts pairs whose similarity by `measure` is at least `threshold`, which is in (0, 1].
     ///
     /// Fails if the threshold is not above 0 and at most 1.

@@ -28,4 +28,5 @@ mod techniques;
 mod thresholds;
 mod tlcs;
 mod tlcs_frames;
+mod weights;
 mod within;

@@ -31,8 +31,12 @@ fn join(
     let by = |algorithm, budget| {
         let spec = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
         let corpus = Corpus::of_sets(sets).split(right_from);
-        let (found, account) =
-            find(&Sets { spec, predicate, algorithm }, corpus, &PlainThreads(threads), budget);
+        let (found, account) = find(
+            &Sets { spec, predicate, algorithm, weights: Default::default() },
+            corpus,
+            &PlainThreads(threads),
+            budget,
+        );
         let counts = account.counts;
         assert_eq!(counts.candidates, counts.pruned_by_position + counts.pruned_by_suffix + counts.verified);
         (found, counts)

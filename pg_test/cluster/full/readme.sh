@@ -86,7 +86,7 @@ page() {
 }
 
 # Pages that may have nothing to run.
-prose='^docs/(README|SUMMARY|limits|recipes/files|design/.*)\.md$'
+prose='^docs/(README|SUMMARY|comparison|limits|recipes/files|design/.*)\.md$'
 shard=${1:-1/1} pages=0
 while read -r file; do
     pages=$((pages + 1))

@@ -12,6 +12,7 @@ use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::allowance::Allowance;
+use neardup_core::features::dictionary::weights::Weights;
 use neardup_core::features::normalization::Normalization;
 use neardup_core::joins::Algorithm;
 use neardup_core::joins::pairs::Pairs;
@@ -229,7 +230,8 @@ unsafe fn method(node: *mut NearJoin) -> Result<(Sets, Option<Normalization>)> {
             .ok_or_else(|| SqlError::parameter("a ball around a document is NULL"))?;
         let SetBall { parameters, similarity, .. } = SetBall::parse(varlena_bytes(ball))?;
         let predicate = Predicate::new(parameters.measure, similarity)?;
-        let sets = Sets { spec: parameters.features, predicate, algorithm: Algorithm::Auto };
+        let (spec, weights) = (parameters.features, Weights::Equal);
+        let sets = Sets { spec, predicate, algorithm: Algorithm::Auto, weights };
         Ok((sets, parameters.normalization))
     }
 }

@@ -24,6 +24,8 @@ pub(crate) struct Arguments<'a> {
     pub method: &'static str,
     /// The number of tables, one or two.
     pub relations: usize,
+    /// Set if the arguments were kept by a job or a procedure, which others may call.
+    pub are_kept: bool,
     /// The name of a column that holds ready-made tokens or sketches instead of texts.
     pub made: Option<String>,
     pub(crate) has_sites: bool,
@@ -59,6 +61,7 @@ impl Arguments<'static> {
         Self {
             method,
             relations: 1,
+            are_kept: false,
             made: None,
             has_sites: false,
             sites_are_used: false,

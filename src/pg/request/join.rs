@@ -85,6 +85,7 @@ impl Request {
         let mut arguments = Arguments {
             method: name,
             relations: form.relations().len(),
+            are_kept: !given.is_call(),
             made: made_tokens(&columns),
             has_sites: sites[0].is_some(),
             without_method: example.clone(),

@@ -11,6 +11,7 @@ pub mod pending;
 pub mod rank;
 pub mod shard;
 pub mod vocabulary;
+pub mod weights;
 
 use crate::error::{Error, Result};
 use lookup::Lookup;

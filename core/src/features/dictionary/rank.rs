@@ -8,14 +8,63 @@ use crate::memory;
 
 const DOING: &str = "ordering tokens";
 
+/// A value for each token of a dictionary.
+#[derive(Debug)]
+pub struct ByNumber<T> {
+    /// The values of all tokens, ordered by the shard of the token and its place in the shard.
+    of: Vec<T>,
+    /// The beginning of the values of each shard.
+    starts: Vec<usize>,
+    numbering: Numbering,
+}
+
+impl<T: Copy> ByNumber<T> {
+    /// Gives all tokens the same value.
+    pub(super) fn filled(value: T, dictionary: &Dictionary) -> Result<Self> {
+        let mut starts = Vec::new();
+        let mut end = 0;
+        for shard in dictionary.shards() {
+            starts.push(end);
+            end += shard.len();
+        }
+        let of = memory::filled(value, end, DOING)?;
+        Ok(Self { of, starts, numbering: dictionary.numbering() })
+    }
+
+    /// Returns the shards of the dictionary, each with the values of its tokens.
+    pub(super) fn shards_of<'a>(&'a mut self, dictionary: &'a Dictionary) -> Vec<(&'a Shard, &'a mut [T])> {
+        let mut rest = self.of.as_mut_slice();
+        let with_values = dictionary.shards().iter().map(|shard| {
+            let (of, after) = std::mem::take(&mut rest).split_at_mut(shard.len());
+            rest = after;
+            (shard, of)
+        });
+        with_values.collect()
+    }
+
+    /// Returns the value of a token.
+    #[inline]
+    pub fn get(&self, number: u32) -> T {
+        let (shard, place) = self.numbering.place(number);
+        self.of[self.starts[shard] + place]
+    }
+
+    /// Returns the values of all tokens, in the same order for each kind of value.
+    pub(super) fn values(&self) -> &[T] {
+        &self.of
+    }
+
+    /// Returns the number of bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        memory::bytes(&self.of) + memory::bytes(&self.starts)
+    }
+}
+
 /// The rank of each token in the order of frequency.
 #[derive(Debug)]
 pub struct Ranks {
-    /// The ranks of all tokens, ordered by the shard of the token and its place in the shard.
-    of: Vec<u32>,
-    /// The beginning of the ranks of each shard.
-    starts: Vec<usize>,
-    numbering: Numbering,
+    /// The ranks of all tokens.
+    pub(super) of: ByNumber<u32>,
     /// The number of tokens that can be shared.
     pub shared: usize,
 }
@@ -27,13 +76,12 @@ impl Ranks {
     /// Returns the rank of a token, or [`LONE`] if it cannot be shared.
     #[inline]
     pub fn rank(&self, number: u32) -> u32 {
-        let (shard, place) = self.numbering.place(number);
-        self.of[self.starts[shard] + place]
+        self.of.get(number)
     }
 
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
-        memory::bytes(&self.of) + memory::bytes(&self.starts)
+        self.of.bytes()
     }
 }
 
@@ -108,14 +156,9 @@ pub fn rank(
 ) -> Result<Ranks> {
     let mut none = OtherTokens::default();
     let others = others.unwrap_or(&mut none);
-    let mut of = memory::filled(LONE, dictionary.len(), DOING)?;
-    let (mut starts, mut rankings, mut rest) = (Vec::new(), Vec::new(), of.as_mut_slice());
-    for shard in dictionary.shards() {
-        starts.push(dictionary.len() - rest.len());
-        let (of, after) = rest.split_at_mut(shard.len());
-        rankings.push(Ranking { shard, of, order: Vec::new(), ranks: Vec::new() });
-        rest = after;
-    }
+    let mut of = ByNumber::filled(LONE, dictionary)?;
+    let ranking = |(shard, of)| Ranking { shard, of, order: Vec::new(), ranks: Vec::new() };
+    let mut rankings: Vec<_> = of.shards_of(dictionary).into_iter().map(ranking).collect();
     executor::each(executor, &mut rankings, |ranking, stop| {
         ranking.order.clear();
         for place in 0..ranking.shard.len() {
@@ -174,5 +217,5 @@ pub fn rank(
         }
         shared += 1;
     }
-    Ok(Ranks { of, starts, numbering: dictionary.numbering(), shared: shared as usize })
+    Ok(Ranks { of, shared: shared as usize })
 }

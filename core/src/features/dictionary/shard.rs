@@ -210,6 +210,18 @@ impl Shard {
         self.entries[place].hash
     }
 
+    /// Returns the place of a token of another shard, if this shard has it.
+    pub(super) fn place_of(&self, other: &Self, place: usize) -> Option<u32> {
+        let KnownToken { content, hash, kind, .. } = other.entries[place];
+        self.find(&Lookup { hash, content, document: 0, kind }, &other.arena)
+    }
+
+    /// Returns the place of the occurrence before this one, if a token is a further occurrence.
+    pub(super) fn occurrence_before(&self, place: usize) -> Option<usize> {
+        let KnownToken { content, kind, .. } = &self.entries[place];
+        (*kind == ContentKind::Occurrence).then_some(content[0] as usize)
+    }
+
     /// Returns the number of documents of each table that a token is in.
     #[inline]
     pub fn documents(&self, place: usize) -> [u32; 2] {

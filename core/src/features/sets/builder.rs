@@ -15,6 +15,7 @@ use crate::executor::{self, Executor};
 use crate::features::FeatureSpec;
 use crate::features::dictionary::Dictionary;
 use crate::features::dictionary::numbering::number;
+use crate::features::dictionary::weights::Weighing;
 use crate::features::tokens::Document;
 use crate::storage::files::TempFiles;
 
@@ -29,6 +30,7 @@ pub struct SetBuilder<'a> {
     /// The destination of sets that do not fit in memory, if files are allowed.
     spill: Option<Spill<'a>>,
     right_from: Option<u32>,
+    weighing: Weighing,
     /// The number of bytes above which documents must be added by [`SetBuilder::add_long`].
     pub long: usize,
 }
@@ -44,6 +46,7 @@ impl<'a> SetBuilder<'a> {
             dictionary: Dictionary::default(),
             spill: None,
             right_from: None,
+            weighing: Weighing::default(),
             long: Self::LONG,
         }
     }
@@ -61,6 +64,12 @@ impl<'a> SetBuilder<'a> {
     #[must_use]
     pub fn with_files(self, files: &'a dyn TempFiles) -> Self {
         Self { spill: Some(Spill::new(files)), ..self }
+    }
+
+    /// Gives the tokens weights. No sets may be in files.
+    #[must_use]
+    pub fn weighed(self, weighing: Weighing) -> Self {
+        Self { weighing, ..self }
     }
 
     /// Lowers the size above which documents are long if `memory`, which is for all documents,
@@ -171,10 +180,10 @@ impl<'a> SetBuilder<'a> {
 
     /// Orders all sets for a join. Sets in files are ordered with about `budget` bytes.
     pub fn order(self, budget: usize, executor: &dyn Executor) -> Result<Ordered> {
-        let Self { collectors, dictionary, spill, right_from, .. } = self;
+        let Self { collectors, dictionary, spill, right_from, weighing, .. } = self;
         match spill.filter(Spill::is_used) {
             Some(spill) => spill.order(collectors, dictionary, budget, executor),
-            None => order(collectors, dictionary, right_from, executor),
+            None => order(collectors, dictionary, right_from, &weighing, executor),
         }
     }
 

@@ -16,7 +16,8 @@ use super::translate::{Translated, translate};
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::dictionary::Dictionary;
-use crate::features::dictionary::rank::rank;
+use crate::features::dictionary::rank::{ByNumber, rank};
+use crate::features::dictionary::weights::{MOST, TOO_HEAVY, TokenWeights, Weighing};
 use crate::memory;
 
 const DOING: &str = "ordering token sets";
@@ -32,6 +33,8 @@ pub struct Ordered {
     pub distinct_tokens: usize,
     /// The number of tokens that can be shared; records number them from 0.
     pub shared_tokens: usize,
+    /// The weights of these tokens. With weights, the size of a record is the weight of its tokens.
+    pub weights: TokenWeights,
     /// The greatest number of bytes held at one time.
     pub peak_bytes: usize,
     /// The number of these bytes that the dictionary took.
@@ -52,6 +55,7 @@ pub fn order(
     mut collectors: Vec<Collector>,
     mut dictionary: Dictionary,
     right_from: Option<u32>,
+    weighing: &Weighing,
     executor: &dyn Executor,
 ) -> Result<Ordered> {
     collectors.iter_mut().for_each(|collector| collector.settle(&mut dictionary));
@@ -62,14 +66,19 @@ pub fn order(
         let rights = rights.collect::<Result<Vec<_>>>()?;
         parts.extend(rights);
     }
-    let mut groups = group_equal_sets(&mut parts, lefts, executor)?;
+    let documents = parts.iter().map(|part| part.rows.len()).sum();
+    let weights = weighing.of_dictionary(&dictionary, documents, executor)?;
+    let sizes = sizes(&parts, weights.as_ref(), executor)?;
+    let mut groups = group_equal_sets(&mut parts, sizes, lefts, executor)?;
     let split = groups.starts.partition_point(|&start| (groups.entries[start].part as usize) < lefts);
     let ranks = rank(&dictionary, None, right_from.is_some(), executor)?;
-    let distinct_tokens = dictionary.len();
+    let by_rank = TokenWeights::by_rank(weights.as_ref(), &ranks)?;
+    let weights_bytes = weights.map_or(0, |weights| weights.bytes());
+    let (weights, distinct_tokens) = (by_rank, dictionary.len());
     let groups_bytes = memory::bytes(&groups.entries) + memory::bytes(&groups.starts);
     let sets_bytes = |parts: &[Sets]| parts.iter().map(Sets::bytes).sum::<usize>();
     let dictionary_bytes = dictionary.bytes() + ranks.bytes();
-    let held = dictionary_bytes + sets_bytes(&parts) + groups_bytes;
+    let held = dictionary_bytes + weights_bytes + sets_bytes(&parts) + groups_bytes;
     drop(dictionary);
 
     let parts = parts.into_iter().map(Translated::new).collect::<Result<Vec<_>>>();
@@ -90,7 +99,7 @@ pub fn order(
     let right = right?.table(rights, lefts);
     let peak_bytes = held.max(groups_bytes + left.bytes() + right.bytes());
     let right = right_from.map(|_| right);
-    Ok(Ordered { left, right, distinct_tokens, shared_tokens, peak_bytes, dictionary_bytes })
+    Ok(Ordered { left, right, distinct_tokens, shared_tokens, weights, peak_bytes, dictionary_bytes })
 }
 
 /// A set: the place of its tokens, and its sort key.
@@ -127,14 +136,42 @@ struct SetGroups {
     starts: Vec<usize>,
 }
 
-/// Groups equal sets. Sets with equal fingerprints are compared token by token. The first `lefts`
-/// parts are of the only or left table.
-fn group_equal_sets(parts: &mut [Sets], lefts: usize, executor: &dyn Executor) -> Result<SetGroups> {
+/// Returns the size of each set of each part: the number of its tokens or, if they have weights,
+/// what they weigh.
+fn sizes(parts: &[Sets], weights: Option<&ByNumber<u16>>, executor: &dyn Executor) -> Result<Vec<Vec<u32>>> {
+    let mut sizes: Vec<(&Sets, Vec<u32>)> = parts.iter().map(|part| (part, Vec::new())).collect();
+    executor::each(executor, &mut sizes, |(part, sizes), stop| {
+        sizes.clear();
+        memory::reserve(sizes, part.rows.len(), DOING)?;
+        for set in 0..part.rows.len() {
+            stop.check()?;
+            let Some(weights) = weights else {
+                // The tokens of a document are counted with 32 bits.
+                sizes.push(part.range(set).len() as u32);
+                continue;
+            };
+            let tokens = &part.tokens[part.range(set)];
+            let size = tokens.iter().map(|&token| u64::from(weights.get(token))).sum::<u64>();
+            sizes.push(u32::try_from(size).ok().filter(|&size| size <= MOST).ok_or(TOO_HEAVY)?);
+        }
+        Ok(())
+    })?;
+    Ok(sizes.into_iter().map(|(_, sizes)| sizes).collect())
+}
+
+/// Groups equal sets, which have these sizes. Sets with equal fingerprints are compared token by
+/// token. The first `lefts` parts are of the only or left table.
+fn group_equal_sets(
+    parts: &mut [Sets],
+    sizes: Vec<Vec<u32>>,
+    lefts: usize,
+    executor: &dyn Executor,
+) -> Result<SetGroups> {
     let mut entries = Vec::new();
     memory::reserve(&mut entries, parts.iter().map(|part| part.rows.len()).sum(), DOING)?;
-    for (n, part) in parts.iter().enumerate() {
+    for (n, (part, sizes)) in parts.iter().zip(sizes).enumerate() {
         entries.extend(part.rows.iter().enumerate().map(|(set, &row)| SetEntry {
-            size: part.range(set).len() as u32,
+            size: sizes[set],
             fingerprint: part.fingerprints[set],
             row,
             part: n as u32,
@@ -244,7 +281,7 @@ mod tests {
             collectors[row % threads].add(row as u32, &document, &Stop::default()).unwrap();
         }
         number(&mut dictionary, &mut collectors, &executor).unwrap();
-        order(collectors, dictionary, right_from, &executor).unwrap()
+        order(collectors, dictionary, right_from, &Weighing::default(), &executor).unwrap()
     }
 
     fn describe(table: &RecordTable) -> Vec<(u32, Vec<u32>, Vec<u32>)> {
@@ -266,9 +303,11 @@ mod tests {
         assert!(records.contains(&(2, vec![a], vec![3])));
         assert!(records.iter().any(|r| r.0 == 2 && r.1.len() == 2 && r.2 == [0, 1]));
         assert!(records.contains(&(3, vec![0, 1, a], vec![5])));
-        let none = order(Vec::new(), Dictionary::default(), None, &PlainThreads(2)).unwrap();
+        let none =
+            order(Vec::new(), Dictionary::default(), None, &Weighing::default(), &PlainThreads(2)).unwrap();
         assert!(none.left.members.len() == 0);
-        let none = order(Vec::new(), Dictionary::default(), Some(0), &PlainThreads(2)).unwrap();
+        let none = order(Vec::new(), Dictionary::default(), Some(0), &Weighing::default(), &PlainThreads(2))
+            .unwrap();
         assert!(none.right.unwrap().members.len() == 0);
     }
 
@@ -281,7 +320,7 @@ mod tests {
             fingerprints: vec![9, 9, 9],
             ..Sets::default()
         }];
-        let groups = group_equal_sets(&mut parts, 1, &PlainThreads(1)).unwrap();
+        let groups = group_equal_sets(&mut parts, vec![vec![2; 3]], 1, &PlainThreads(1)).unwrap();
         assert_eq!(groups.starts, [0, 2]);
         assert_eq!(groups.entries.iter().map(|e| e.row).collect::<Vec<_>>(), [0, 2, 1]);
     }

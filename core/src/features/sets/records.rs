@@ -91,7 +91,14 @@ impl Records {
         self.sizes.len()
     }
 
-    /// Returns the number of tokens of a record, including those that no other record has.
+    /// Returns the number of tokens of a record that no other record has, if tokens do not weigh.
+    #[inline]
+    pub fn lone(&self, record: usize) -> u32 {
+        self.sizes[record] - self.places[record].length
+    }
+
+    /// Returns the number of tokens of a record, including those that no other record has, or their
+    /// weight.
     #[inline]
     pub fn size(&self, record: usize) -> u32 {
         self.sizes[record]
@@ -103,7 +110,7 @@ impl Records {
     }
 
     /// Returns the tokens of a record that other records may have, too, rarest first. They come
-    /// after `size - tokens.len()` still rarer tokens, which cannot be shared and are not stored.
+    /// after still rarer tokens, which cannot be shared and are not stored.
     #[inline]
     pub fn tokens(&self, record: usize) -> &[u32] {
         let TokensPlace { part, length, start } = self.places[record];

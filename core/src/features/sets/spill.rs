@@ -20,6 +20,7 @@ use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::dictionary::Dictionary;
 use crate::features::dictionary::rank::{Ranks, rank};
+use crate::features::dictionary::weights::TokenWeights;
 use crate::memory;
 use crate::simd::sorting_network;
 use crate::storage::files::TempFiles;
@@ -147,7 +148,8 @@ impl<'a> Spill<'a> {
         let tables = left.bytes() + right.as_ref().map_or(0, RecordTable::bytes);
         let peak_bytes = (dictionary_bytes + ranks_bytes).max(ranks_bytes + budget).max(tables + budget / 2);
         let dictionary_bytes = dictionary_bytes + ranks_bytes;
-        Ok(Ordered { left, right, distinct_tokens, shared_tokens, peak_bytes, dictionary_bytes })
+        let weights = TokenWeights::default();
+        Ok(Ordered { left, right, distinct_tokens, shared_tokens, weights, peak_bytes, dictionary_bytes })
     }
 
     /// Reads the sets again and writes each, with ranks instead of tokens, to the file of its size

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::executor::{self, Executor};
+use crate::features::dictionary::weights::TokenWeights;
 use crate::features::sets::records::Records;
 use crate::hash;
 use crate::memory;
@@ -18,23 +19,44 @@ const DOING: &str = "preparing bitmaps";
 /// Bitmaps of `W` words of 64 bits.
 pub type Bitmap<const W: usize> = [u64; W];
 
+/// How many bits a token flips.
+#[derive(Debug, Clone, Copy)]
+pub struct TokenFlips<'a> {
+    /// The weights of tokens.
+    pub weights: &'a TokenWeights,
+    /// The weight for which a token flips a bit. What is left over flips none, so bitmaps differ in
+    /// no more bits than what differs weighs in these units.
+    pub unit: u32,
+}
+
 /// Computes the bitmap of one record. O(tokens).
-pub fn of_record<const W: usize>(records: &Records, record: usize) -> Bitmap<W> {
+pub fn of_record<const W: usize>(records: &Records, record: usize, flips: TokenFlips<'_>) -> Bitmap<W> {
+    let TokenFlips { weights, unit } = flips;
     let mut bitmap = [0; W];
     let mut flip = |bit: usize| bitmap[bit / 64 % W] ^= 1 << (bit % 64);
     let tokens = records.tokens(record);
-    // Tokens are numbered by frequency, independently of their documents, so the last bits of the
-    // number are as good as those of a hash.
-    tokens.iter().for_each(|&token| flip(token as usize));
+    match weights.each() {
+        // Tokens are numbered by frequency, independently of their documents, so the last bits of
+        // the number are as good as those of a hash.
+        None => tokens.iter().for_each(|&token| flip(token as usize)),
+        Some(weights) => tokens.iter().for_each(|&token| {
+            let first = hash::mix(token.into()) as usize;
+            (0..u32::from(weights[token as usize]) / unit).for_each(|n| flip(first.wrapping_add(n as usize)));
+        }),
+    }
     // Tokens that only this record has are not numbered: any bit will do.
-    let lone = records.size(record) - tokens.len() as u32;
+    let lone = (records.size(record) - weights.sum(tokens)) / unit;
     let first = hash::mix(record as u64) as usize;
     (0..lone as usize).for_each(|n| flip(first.wrapping_add(n)));
     bitmap
 }
 
 /// Computes the bitmaps of all records. O(tokens).
-pub fn of_records<const W: usize>(records: &Records, executor: &dyn Executor) -> Result<Vec<Bitmap<W>>> {
+pub fn of_records<const W: usize>(
+    records: &Records,
+    flips: TokenFlips<'_>,
+    executor: &dyn Executor,
+) -> Result<Vec<Bitmap<W>>> {
     const RECORDS_A_PIECE: usize = 1 << 12;
     const RECORDS_AHEAD: usize = 2;
     let mut bitmaps: Vec<Bitmap<W>> = memory::zeroed(records.len(), DOING)?;
@@ -43,7 +65,7 @@ pub fn of_records<const W: usize>(records: &Records, executor: &dyn Executor) ->
         for (n, bitmap) in bitmaps.iter_mut().enumerate() {
             let record = *piece * RECORDS_A_PIECE + n;
             records.prefetch(record + RECORDS_AHEAD, usize::MAX);
-            *bitmap = of_record(records, record);
+            *bitmap = of_record(records, record, flips);
             stop.check()?;
         }
         Ok(())

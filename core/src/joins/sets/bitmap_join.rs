@@ -51,10 +51,11 @@ impl<const W: usize> BitmapJoin<W> {
     /// and computes all bitmaps. O(all tokens).
     pub fn new(inputs: &Inputs, indexed: Postings, executor: &dyn Executor) -> Result<Self> {
         let probing = Postings::of_probing(inputs, executor)?;
-        let left_bitmaps = of_records(inputs.left(), executor)?;
+        let flips = inputs.flips();
+        let left_bitmaps = of_records(inputs.left(), flips, executor)?;
         let right_bitmaps = match inputs.is_self_join() {
             true => None,
-            false => Some(of_records(inputs.indexed(), executor)?),
+            false => Some(of_records(inputs.indexed(), flips, executor)?),
         };
         Ok(Self { near: planes::kernel(), probing, indexed, left_bitmaps, right_bitmaps })
     }
@@ -113,13 +114,13 @@ impl<const W: usize> BitmapJoin<W> {
             // Compare postings that are evenly spaced among all postings that the probe meets,
             // because most of these are in the longest lists.
             let step = met.div_ceil(COMPARISONS_A_PROBE).max(1);
-            let bitmap: Bitmap<W> = of_record(inputs.left(), probe);
+            let bitmap: Bitmap<W> = of_record(inputs.left(), probe, inputs.flips());
             near.clear();
             let mut seen = 0;
             let postings = || lists.iter().flat_map(|list| list.iter()).skip(step / 2).step_by(step);
             postings().for_each(|posting| inputs.indexed().prefetch(posting.record as usize, usize::MAX));
             for posting in postings() {
-                let other = of_record(inputs.indexed(), posting.record as usize);
+                let other = of_record(inputs.indexed(), posting.record as usize, inputs.flips());
                 comparer.near(&bitmap, std::slice::from_ref(&other), reach.differ, 0, &mut near);
                 seen += 1;
             }

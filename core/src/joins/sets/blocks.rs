@@ -12,6 +12,7 @@ use super::bounds::{Bounds, PairSide};
 use super::inputs::Inputs;
 use crate::error::Result;
 use crate::executor::Executor;
+use crate::features::dictionary::weights::TokenWeights;
 use crate::features::sets::records::Records;
 use crate::features::sets::store::RecordStore;
 use crate::joins::{Counts, JoinedSets, RecordJoin, RecordPair};
@@ -47,15 +48,15 @@ impl BlockJoin {
     /// Prepares a join that holds about as many bytes of records and index at a time as the budget
     /// says, and at least one record of each side.
     pub fn new(sets: JoinedSets) -> Self {
-        let JoinedSets { left, right, predicate, budget, .. } = &sets;
+        let JoinedSets { left, right, weights, predicate, budget, .. } = &sets;
         let bounds = Bounds::new(*predicate);
         let probing = match right {
-            None if is_one(&sets) => blocks(left, &bounds, PairSide::Left, *budget),
-            _ => blocks(left, &bounds, PairSide::Left, budget / 2),
+            None if is_one(&sets) => blocks(left, weights, &bounds, PairSide::Left, *budget),
+            _ => blocks(left, weights, &bounds, PairSide::Left, budget / 2),
         };
         let indexed = match right {
             None => probing.clone(),
-            Some(right) => blocks(right, &bounds, PairSide::Right, budget / 2),
+            Some(right) => blocks(right, weights, &bounds, PairSide::Right, budget / 2),
         };
         let mut todo = VecDeque::new();
         for (n, found) in indexed.iter().enumerate() {
@@ -131,7 +132,8 @@ impl RecordJoin for BlockJoin {
             let Some(blocks) = self.todo.pop_front() else { return Ok(None) };
             let (left, right) = self.load(&blocks)?;
             let JoinedSets { shared_tokens, predicate, algorithm, budget, .. } = self.sets;
-            let inputs = Inputs::new(left, right, shared_tokens, predicate)?;
+            let weights = self.sets.weights.clone();
+            let inputs = Inputs::new(left, right, shared_tokens, weights, predicate)?;
             let join = PrefixJoin::new(inputs, algorithm, budget, executor)?;
             self.current = Some(Current { join, blocks });
         }
@@ -160,8 +162,9 @@ impl RecordJoin for BlockJoin {
 
     fn take_sets(&mut self) -> Option<JoinedSets> {
         let begun = self.sets.right.is_some() || self.current.is_some() || self.todo.len() < self.total;
-        let whole = !begun && self.sets.predicate.is_symmetric();
-        whole.then(|| JoinedSets { left: self.sets.left.take_all(), right: None, ..self.sets })
+        let weights = self.sets.weights.clone();
+        let whole = !begun && self.sets.predicate.is_symmetric() && weights.each().is_none();
+        whole.then(|| JoinedSets { left: self.sets.left.take_all(), right: None, weights, ..self.sets })
     }
 }
 
@@ -172,9 +175,10 @@ fn reach(bounds: &Bounds, probe: u32, largest: u32) -> bool {
 }
 
 /// Reports whether all records and their index fit into the budget, about.
-pub fn is_one(JoinedSets { left, right, predicate, budget, .. }: &JoinedSets) -> bool {
+pub fn is_one(JoinedSets { left, right, weights, predicate, budget, .. }: &JoinedSets) -> bool {
     let bounds = Bounds::new(*predicate);
-    let is_one = |store: &RecordStore, side, budget: usize| blocks(store, &bounds, side, budget).len() <= 1;
+    let is_one =
+        |store: &RecordStore, side, budget: usize| blocks(store, weights, &bounds, side, budget).len() <= 1;
     match right {
         None => is_one(left, PairSide::Left, *budget),
         Some(right) => is_one(left, PairSide::Left, budget / 2) && is_one(right, PairSide::Right, budget / 2),
@@ -182,7 +186,13 @@ pub fn is_one(JoinedSets { left, right, predicate, budget, .. }: &JoinedSets) ->
 }
 
 /// Cuts records into blocks whose joins take about `budget` bytes each.
-fn blocks(store: &RecordStore, bounds: &Bounds, side: PairSide, budget: usize) -> Vec<Range<usize>> {
+fn blocks(
+    store: &RecordStore,
+    weights: &TokenWeights,
+    bounds: &Bounds,
+    side: PairSide,
+    budget: usize,
+) -> Vec<Range<usize>> {
     /// The number of bytes of a record apart from its tokens: sizes, positions, bitmap, bounds,
     /// marks.
     const RECORD: usize = 96;
@@ -201,8 +211,12 @@ fn blocks(store: &RecordStore, bounds: &Bounds, side: PairSide, budget: usize) -
             prefix = partners.map_or(0, |partners| bounds.prefix(side, size, *partners.start()) as usize);
         }
         let shared = store.shared(record);
-        let lone = size as usize - shared;
-        let cost = RECORD + TOKEN * shared + POSTINGS * prefix.saturating_sub(lone).min(shared);
+        let posted = match weights.each() {
+            None => prefix.saturating_sub(size as usize - shared).min(shared),
+            // About as many of the tokens as their share of the weight.
+            Some(_) => (shared * prefix).div_ceil(size.max(1) as usize),
+        };
+        let cost = RECORD + TOKEN * shared + POSTINGS * posted;
         if bytes + cost > budget && record > from {
             blocks.push(from..record);
             (from, bytes) = (record, 0);

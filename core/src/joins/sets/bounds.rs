@@ -82,10 +82,11 @@ impl Bounds {
         partners.map_or(0, |partners| self.prefix(PairSide::Left, size, *partners.start()))
     }
 
-    /// Returns the number of words that a rule gives to the bitmaps of sets of this size.
-    pub fn bitmap_words(&self, width: Width, size: u32) -> Option<usize> {
+    /// Returns the number of words that a rule gives to the bitmaps of sets of this size, in which
+    /// a token flips a bit for each `unit` of its weight.
+    pub fn bitmap_words(&self, width: Width, size: u32, unit: u32) -> Option<usize> {
         let least = self.least_overlap(PairSide::Left, size, size).unwrap_or(size);
-        width.words(size, (size - least.min(size)).saturating_mul(2))
+        width.words(size / unit, (size - least.min(size)).saturating_mul(2) / unit)
     }
 }
 
@@ -124,7 +125,8 @@ pub struct Reach {
     pub end: u32,
     /// The maximum number of tokens in which the record may differ from any of them.
     pub differ: u32,
-    /// The length of the record's probing prefix.
+    /// The length of the record's probing prefix. In [`super::inputs::Inputs`] only tokens that can
+    /// be shared count, otherwise all, or their weights.
     pub prefix: u32,
 }
 

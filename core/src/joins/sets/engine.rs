@@ -68,6 +68,8 @@ impl ProbeScratch {
 pub struct PostingRange {
     /// The position of the token in the prefix.
     pub place: u32,
+    /// The weight of the probe's tokens from this one on.
+    pub rest: u32,
     /// The range of the list among all postings.
     pub range: Range<usize>,
     /// The record of the posting in the middle of the list.

@@ -1,11 +1,12 @@
 //! The records of one table or two, and the bounds that follow from their sizes alone.
 
-use std::ops::Range;
-
+use super::bitmap::TokenFlips;
 use super::bounds::{Bounds, PairSide, Reach, SizesOfJoin};
 use crate::error::Result;
+use crate::features::dictionary::weights::TokenWeights;
 use crate::features::sets::records::{Records, SizeRuns};
 use crate::memory;
+use crate::set_index::bitmap::Width;
 use crate::simd::prefetch::prefetch;
 use crate::verify::predicate::Predicate;
 
@@ -20,11 +21,15 @@ pub struct Inputs {
     pub(super) bounds: Bounds,
     /// The number of tokens that can be shared.
     pub shared_tokens: usize,
+    /// The weights of these tokens.
+    pub weights: TokenWeights,
+    /// The weight for which a token flips a bit of a bitmap.
+    pub(super) unit: u32,
     /// The distinct sizes of the indexed records, ascending.
     pub sizes: Vec<u32>,
     /// For each indexed record, the index of its size in `sizes`.
     pub size_of: Vec<u32>,
-    /// The length of the indexing prefix for each of `sizes`.
+    /// The length of the indexing prefix of each indexed record.
     prefixes: Vec<u32>,
     /// For each record that probes, the records that it may be paired with.
     reaches: Vec<Reach>,
@@ -37,25 +42,37 @@ impl Inputs {
         left: Records,
         right: Option<Records>,
         shared_tokens: usize,
+        weights: TokenWeights,
         predicate: Predicate,
     ) -> Result<Self> {
+        let unit = weight_of_a_bit(&left, &weights);
         let bounds = Bounds::new(predicate);
         let runs = SizeRuns::new(left.sizes())?;
         let right_runs = right.as_ref().map(|right| SizeRuns::new(right.sizes())).transpose()?;
         let sizes_of_join = SizesOfJoin { bounds: &bounds, left: &runs, right: right_runs.as_ref() };
-        let (prefixes, of_sizes) = (sizes_of_join.indexing_prefixes()?, sizes_of_join.reaches()?);
+        let (lengths, of_sizes) = (sizes_of_join.indexing_prefixes()?, sizes_of_join.reaches()?);
         let indexed = right_runs.as_ref().unwrap_or(&runs);
-        let (mut size_of, mut reaches) = (Vec::new(), Vec::new());
+        let (mut size_of, mut reaches, mut prefixes) = (Vec::new(), Vec::new(), Vec::new());
         let sizes = memory::collect(indexed.sizes().iter().copied(), DOING)?;
         memory::reserve(&mut size_of, indexed.records(), DOING)?;
-        (0..sizes.len()).for_each(|run| size_of.extend(indexed.range(run).map(|_| run as u32)));
+        memory::reserve(&mut prefixes, indexed.records(), DOING)?;
+        let records = right.as_ref().unwrap_or(&left);
+        for (run, &length) in lengths.iter().enumerate() {
+            size_of.extend(indexed.range(run).map(|_| run as u32));
+            let prefix = |record: u32| shared_prefix(records, record as usize, &weights, length).len() as u32;
+            prefixes.extend(indexed.range(run).map(prefix));
+        }
         memory::reserve(&mut reaches, left.len(), DOING)?;
         for (run, &reach) in of_sizes.iter().enumerate() {
             // Records are numbered with 32 bits.
             let end = |probe| if right.is_none() { probe } else { reach.end };
-            reaches.extend(runs.range(run).map(|probe| Reach { end: end(probe), ..reach }));
+            let prefix =
+                |probe: u32| shared_prefix(&left, probe as usize, &weights, reach.prefix).len() as u32;
+            let differ = reach.differ / unit;
+            let of_probe = |probe| Reach { end: end(probe), prefix: prefix(probe), differ, ..reach };
+            reaches.extend(runs.range(run).map(of_probe));
         }
-        Ok(Self { left, right, bounds, shared_tokens, sizes, size_of, prefixes, reaches })
+        Ok(Self { left, right, bounds, shared_tokens, weights, unit, sizes, size_of, prefixes, reaches })
     }
 
     /// Returns the records that probe, and the indexed records unless they are the same records.
@@ -75,10 +92,21 @@ impl Inputs {
         self.right.as_ref().unwrap_or(&self.left)
     }
 
-    /// Returns the number of tokens of all records.
-    pub fn tokens(&self) -> u64 {
-        let of = |records: &Records| records.sizes().iter().map(|&size| u64::from(size)).sum::<u64>();
+    /// Returns the number of bits that all tokens of all records flip in bitmaps, about.
+    pub fn all_flips(&self) -> u64 {
+        let of =
+            |records: &Records| records.sizes().iter().map(|&size| u64::from(size / self.unit)).sum::<u64>();
         of(&self.left) + self.right.as_ref().map_or(0, of)
+    }
+
+    /// Returns how many bits the tokens of records flip in bitmaps.
+    pub(super) fn flips(&self) -> TokenFlips<'_> {
+        TokenFlips { weights: &self.weights, unit: self.unit }
+    }
+
+    /// Returns the number of words that bitmaps need for records of this size.
+    pub(super) fn bitmap_words(&self, size: u32) -> Option<usize> {
+        self.bounds.bitmap_words(Width::IN_MEMORY, size, self.unit)
     }
 
     /// Reports whether a table is joined with itself.
@@ -89,13 +117,13 @@ impl Inputs {
     /// Returns the tokens under which a record is indexed.
     #[inline]
     pub fn indexing_prefix(&self, record: usize) -> &[u32] {
-        shared_prefix(self.indexed(), record, self.prefixes[self.size_of[record] as usize])
+        &self.indexed().tokens(record)[..self.prefixes[record] as usize]
     }
 
     /// Returns the tokens with which a record probes.
     #[inline]
     pub fn probing_prefix(&self, probe: usize) -> &[u32] {
-        shared_prefix(&self.left, probe, self.reaches[probe].prefix)
+        &self.left.tokens(probe)[..self.reaches[probe].prefix as usize]
     }
 
     /// Returns the records that a record may be paired with.
@@ -118,15 +146,38 @@ impl Inputs {
             + memory::bytes(&self.size_of)
             + memory::bytes(&self.prefixes)
             + memory::bytes(&self.reaches)
+            + self.weights.bytes()
     }
 }
 
-/// Returns those of the first `length` tokens of a record that can be shared. The others are rarer.
+/// Returns those of the first tokens of a record, so many that they weigh `length`, that can be
+/// shared. The others are rarer.
 #[inline]
-pub(super) fn shared_prefix(records: &Records, record: usize, length: u32) -> &[u32] {
+pub(super) fn shared_prefix<'a>(
+    records: &'a Records,
+    record: usize,
+    weights: &TokenWeights,
+    length: u32,
+) -> &'a [u32] {
     let tokens = records.tokens(record);
-    let lone = records.size(record) - tokens.len() as u32;
-    &tokens[..(length.saturating_sub(lone) as usize).min(tokens.len())]
+    let lone = records.size(record) - weights.sum(tokens);
+    &tokens[..weights.count_to(tokens, length.saturating_sub(lone))]
+}
+
+/// Returns the weight for which a token flips a bit of a bitmap: half of the mean weight, so that
+/// hardly any weight is lost by rounding down, and bitmaps need no more bits than without weights.
+fn weight_of_a_bit(records: &Records, weights: &TokenWeights) -> u32 {
+    const SAMPLE: usize = 1 << 12;
+    if weights.each().is_none() {
+        return 1;
+    }
+    let (mut tokens, mut weight) = (0, 0);
+    for record in (0..records.len()).step_by(records.len().div_ceil(SAMPLE).max(1)) {
+        let own = records.tokens(record);
+        (tokens, weight) = (tokens + own.len() as u64, weight + u64::from(weights.sum(own)));
+    }
+    // A weight has 32 bits.
+    (weight / (2 * tokens.max(1))).max(1) as u32
 }
 
 /// The least overlaps that probes of one size need with their possible partners. They are computed
@@ -134,52 +185,44 @@ pub(super) fn shared_prefix(records: &Records, record: usize, length: u32) -> &[
 /// these probes meet.
 #[derive(Debug, Default)]
 pub struct Needs {
-    /// The least overlap with a partner of each of [`Inputs::sizes`]; [`u32::MAX`] where no overlap
-    /// is enough.
-    least: Vec<u32>,
+    /// What is known of partners of each of [`Inputs::sizes`].
+    known: Vec<KnownNeed>,
+    /// The size of the current probe.
     size: u32,
 }
 
-/// Marks a least overlap that is not computed yet. It is larger than the number of tokens that any
-/// record can share.
-const UNKNOWN: u32 = u32::MAX - 1;
+/// The least overlap of probes of a size, which is 0 if none is known yet; [`u32::MAX`] where no
+/// overlap is enough.
+#[derive(Debug, Clone, Copy, Default)]
+struct KnownNeed {
+    size: u32,
+    least: u32,
+}
 
 impl Needs {
     /// Creates needs that are not prepared for any probe yet.
     pub fn new(inputs: &Inputs) -> Result<Self> {
-        Ok(Self { least: memory::filled(UNKNOWN, inputs.sizes.len(), DOING)?, size: 0 })
+        Ok(Self { known: memory::filled(KnownNeed::default(), inputs.sizes.len(), DOING)?, size: 0 })
     }
 
-    /// Prepares the needs of a probe of `size` with its partners.
-    pub fn prepare(&mut self, inputs: &Inputs, size: u32, partners: &Range<u32>) {
-        if self.size == size {
-            return;
-        }
+    /// Prepares the needs of a probe of `size`, which is not 0.
+    pub fn prepare(&mut self, size: u32) {
         self.size = size;
-        let last = if inputs.is_self_join() {
-            // Later probes of this size may meet earlier records of the same size.
-            inputs.sizes.partition_point(|&other| other < size)
-        } else {
-            inputs.size_of[partners.end as usize - 1] as usize
-        };
-        self.least[inputs.size_of[partners.start as usize] as usize..=last].fill(UNKNOWN);
     }
 
     /// Returns the least overlap with a partner of the size at index `place` of [`Inputs::sizes`].
     #[inline]
     pub fn least(&mut self, inputs: &Inputs, place: usize) -> u32 {
-        match self.least[place] {
-            UNKNOWN => {
-                let least = inputs.bounds.least_overlap(PairSide::Left, self.size, inputs.sizes[place]);
-                self.least[place] = least.unwrap_or(u32::MAX);
-                self.least[place]
-            }
-            known => known,
+        let known = &mut self.known[place];
+        if known.size != self.size {
+            let least = inputs.bounds.least_overlap(PairSide::Left, self.size, inputs.sizes[place]);
+            *known = KnownNeed { size: self.size, least: least.unwrap_or(u32::MAX) };
         }
+        known.least
     }
 
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
-        memory::bytes(&self.least)
+        memory::bytes(&self.known)
     }
 }

@@ -157,13 +157,15 @@ fn bitmap_join<const W: usize>(
     const TOO_MANY_NEAR: f64 = 0.2;
     /// Records that probe with fewer tokens do not meet the same partners often.
     const SHORT_PREFIX: f64 = 8.0;
-    /// The cost per token of computing the bitmaps, and the cost per posting of building the lists
+    /// The cost per flip of computing the bitmaps, and the cost per posting of building the lists
     /// of probes, each given as a number of comparisons.
-    const A_TOKEN: f64 = 0.03;
+    const A_FLIP: f64 = 0.03;
     const A_POSTING: f64 = 0.1;
     let sample = BitmapJoin::<W>::sample(inputs, &indexed, executor)?;
-    let made = A_TOKEN * inputs.tokens() as f64 + A_POSTING * sample.postings;
-    let again = sample.near > TOO_MANY_NEAR * sample.comparisons
+    let made = A_FLIP * inputs.all_flips() as f64 + A_POSTING * sample.postings;
+    // Where tokens weigh, prefixes are of few rare tokens.
+    let again = inputs.weights.each().is_none()
+        && sample.near > TOO_MANY_NEAR * sample.comparisons
         && sample.postings > SHORT_PREFIX * inputs.left().len() as f64;
     // Comparisons grow with the square of the number of records, and the rest with the number.
     if again || sample.comparisons * executor.scale() < made {
@@ -174,10 +176,11 @@ fn bitmap_join<const W: usize>(
 
 /// Returns the number of words that bitmaps need to rule out unrelated records, for the record
 /// sizes of nearly all postings, or `None` if no bitmap is wide enough. Larger sets may differ in
-/// more tokens and need wider bitmaps.
+/// more tokens and need wider bitmaps. Where tokens weigh, few records meet, and bitmaps that are
+/// too narrow for the largest ones are better than none.
 fn bitmap_words(inputs: &Inputs) -> Option<usize> {
     let records = inputs.indexed();
     let postings = |record: usize| inputs.indexing_prefix(record).len() as u64;
     let size = largest_but_few((0..records.len()).map(|record| (records.size(record), postings(record))))?;
-    inputs.bounds.bitmap_words(Width::IN_MEMORY, size)
+    inputs.bitmap_words(size).or_else(|| inputs.weights.each().map(|_| Width::IN_MEMORY.most()))
 }

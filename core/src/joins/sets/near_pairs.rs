@@ -5,11 +5,12 @@
 use super::inputs::Inputs;
 use super::posting::Posting;
 use crate::error::Result;
+use crate::features::dictionary::weights::TokenWeights;
 use crate::features::sets::records::Records;
 use crate::joins::{Counts, RecordPair};
 use crate::memory;
 use crate::simd::prefetch::prefetch;
-use crate::verify::overlap::{disjoint, shared_at_least};
+use crate::verify::overlap::{disjoint, shared_at_least, shared_weight_at_least};
 use crate::verify::predicate::Predicate;
 
 const DOING: &str = "joining by bitmaps";
@@ -73,11 +74,13 @@ impl NearPairs {
         }
         let mut parts = [[SplitTokens::default(); 2]; TOGETHER];
         let parts = &mut parts[..pairs.len()];
+        let split = |records, posting: &Posting| match inputs.weights.each() {
+            None => SplitTokens::new(records, *posting, token),
+            // The place is a weight.
+            Some(_) => SplitTokens::at_token(records, posting.record as usize, posting.record, token),
+        };
         for (parts, [probe, posting]) in parts.iter_mut().zip(pairs) {
-            *parts = [
-                SplitTokens::new(inputs.left(), *probe, token),
-                SplitTokens::new(inputs.indexed(), *posting, token),
-            ];
+            *parts = [split(inputs.left(), probe), split(inputs.indexed(), posting)];
             parts.iter().for_each(SplitTokens::ask_for_last_before);
         }
         // Pairs that share no rarer token move to the front.
@@ -90,7 +93,7 @@ impl NearPairs {
         let parts = &parts[..first];
         parts.iter().flatten().for_each(SplitTokens::ask_for_rest);
         let predicate = inputs.bounds.predicate();
-        parts.iter().try_for_each(|[left, right]| verify(predicate, left, right, found))
+        parts.iter().try_for_each(|[left, right]| verify(predicate, &inputs.weights, left, right, found))
     }
 }
 
@@ -113,9 +116,8 @@ pub struct SplitTokens<'a> {
 impl<'a> SplitTokens<'a> {
     fn new(records: &'a Records, posting: Posting, token: u32) -> Self {
         let tokens = records.tokens(posting.record as usize);
-        let size = records.size(posting.record as usize);
-        let lone = size as usize - tokens.len();
-        let (before, rest) = tokens.split_at(posting.place(records, token) as usize - lone);
+        let (size, lone) = (records.size(posting.record as usize), records.lone(posting.record as usize));
+        let (before, rest) = tokens.split_at((posting.place(records, token) - lone) as usize);
         Self { record: posting.record, before, rest, size }
     }
 
@@ -145,19 +147,29 @@ const LINE: usize = 64 / size_of::<u32>();
 /// it passes.
 pub fn verify(
     predicate: &Predicate,
+    weights: &TokenWeights,
     left: &SplitTokens<'_>,
     right: &SplitTokens<'_>,
     found: &mut FoundPairs,
 ) -> Result<()> {
     found.counts.candidates += 1;
-    let least = predicate.least_overlap(left.size, right.size).map_or(usize::MAX, |least| least as usize);
-    if left.rest.len().min(right.rest.len()) < least {
+    let least = predicate.least_overlap(left.size, right.size).unwrap_or(u32::MAX);
+    let sizes = u64::from(left.size) + u64::from(right.size);
+    let before = u64::from(weights.sum(left.before)) + u64::from(weights.sum(right.before));
+    // What only one of the sets has weighs as much as both sets without what both must have.
+    let lost = sizes.checked_sub(2 * u64::from(least) + before);
+    let short = left.rest.len().min(right.rest.len());
+    let (true, Some(lost)) = (weights.each().is_some() || short >= least as usize, lost) else {
         found.counts.pruned_by_position += 1;
         return Ok(());
-    }
+    };
     found.counts.verified += 1;
-    if let Some(shared) = shared_at_least(left.rest, right.rest, least) {
-        let similarity = predicate.similarity(shared as u32, left.size, right.size);
+    let shared = match weights.each() {
+        None => shared_at_least(left.rest, right.rest, least as usize).map(|shared| shared as u32),
+        Some(weights) => shared_weight_at_least(left.rest, right.rest, least, lost, weights),
+    };
+    if let Some(shared) = shared {
+        let similarity = predicate.similarity(shared, left.size, right.size);
         let pair = RecordPair { left: left.record, right: right.record, similarity };
         memory::push(&mut found.pairs, pair, DOING)?;
     }

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::executor::Stop;
 use crate::joins::{Counts, RecordPair};
 use crate::memory;
-use crate::verify::overlap::shared_at_least;
+use crate::verify::overlap::{shared_at_least, shared_weight_at_least};
 
 const DOING: &str = "joining by positions";
 
@@ -32,6 +32,15 @@ pub enum Filters {
 pub struct Positional {
     filters: Filters,
     indexed: Postings,
+}
+
+/// A token that a probe shares with the records of a list.
+#[derive(Clone, Copy)]
+struct SharedToken<'a> {
+    /// The probe's tokens from the shared token on.
+    tokens: &'a [u32],
+    /// Their weight.
+    rest: u32,
 }
 
 /// The mark of a record that is ruled out.
@@ -113,7 +122,7 @@ impl Positional {
             return Ok(());
         }
         let size = inputs.left().size(probe);
-        scratch.needs.prepare(inputs, size, &partners);
+        scratch.needs.prepare(size);
         let tokens = inputs.left().tokens(probe);
         let prefix = inputs.probing_prefix(probe);
         // Look up all lists first, then read one posting of each, and only then walk the lists.
@@ -121,15 +130,18 @@ impl Positional {
         let mut lists = std::mem::take(&mut scratch.lists);
         lists.clear();
         memory::reserve(&mut lists, prefix.len(), DOING)?;
+        let mut rest = inputs.weights.sum(tokens);
         for (n, &token) in prefix.iter().enumerate() {
+            let from_here = rest;
+            rest -= inputs.weights.weight(token);
             let Some(range) = self.indexed.range_before(token, partners.end) else { continue };
-            lists.push(PostingRange { place: n as u32, range, middle: 0 });
+            lists.push(PostingRange { place: n as u32, rest: from_here, range, middle: 0 });
         }
         for list in &mut lists {
             list.middle = self.indexed.postings[list.range.start.midpoint(list.range.end)].record;
         }
         let mut counted = Ok(());
-        for PostingRange { place, range, middle } in &lists {
+        for PostingRange { place, rest, range, middle } in &lists {
             let list = &self.indexed.postings[range.clone()];
             let (before, after) = list.split_at(list.len() / 2);
             let from = if *middle < partners.start {
@@ -139,8 +151,8 @@ impl Positional {
             };
             let to = from + list[from..].partition_point(|posting| posting.record < partners.end);
             counts.pruned_by_size += from as u64;
-            counted =
-                self.count_shared(inputs, &list[from..to], &tokens[*place as usize..], scratch, stop, counts);
+            let shared = SharedToken { tokens: &tokens[*place as usize..], rest: *rest };
+            counted = self.count_shared(inputs, &list[from..to], shared, scratch, stop, counts);
             if counted.is_err() {
                 break;
             }
@@ -155,7 +167,7 @@ impl Positional {
             stop.check()?;
             counts.verified += 1;
             let least = scratch.needs.least(inputs, inputs.size_of[partner as usize] as usize);
-            if let Some(shared) = verify(inputs, tokens, prefix.len(), partner as usize, found, least) {
+            if let Some(shared) = verify(inputs, probe, partner as usize, found, least) {
                 let other = inputs.indexed().size(partner as usize);
                 let similarity = inputs.bounds.predicate().similarity(shared, size, other);
                 memory::push(pairs, RecordPair { left: probe as u32, right: partner, similarity }, DOING)?;
@@ -165,19 +177,18 @@ impl Positional {
     }
 
     /// Counts one more shared token for the record of every posting, unless the tokens after the
-    /// shared token cannot bring the overlap to the least overlap that is needed. `tokens` are the
-    /// probe's tokens from the shared token on.
+    /// shared token cannot bring the overlap to the least overlap that is needed.
     fn count_shared(
         &self,
         inputs: &Inputs,
         list: &[Posting],
-        tokens: &[u32],
+        SharedToken { tokens, rest }: SharedToken<'_>,
         scratch: &mut ProbeScratch,
         stop: &Stop,
         counts: &mut Counts,
     ) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 12;
-        let rest = tokens.len() as u32;
+        let (weight, is_weighed) = (inputs.weights.weight(tokens[0]), inputs.weights.each().is_some());
         let ProbeScratch { marks, touched, needs, .. } = scratch;
         for piece in list.chunks(CHECK_EVERY) {
             stop.check()?;
@@ -193,16 +204,19 @@ impl Positional {
                     counts.candidates += 1;
                     touched.push(posting.record);
                 }
-                let other_rest = inputs.sizes[size] - posting.place(inputs.indexed(), tokens[0]);
+                let other_rest = match is_weighed {
+                    true => posting.weight_from(inputs.sizes[size]),
+                    false => inputs.sizes[size] - posting.place(inputs.indexed(), tokens[0]),
+                };
                 let least = needs.least(inputs, size);
                 if self.filters == Filters::Size || *mark + rest.min(other_rest) >= least {
-                    *mark += 1;
+                    *mark += weight;
                 } else {
                     *mark = PRUNED;
                     counts.pruned_by_position += 1;
                     continue;
                 }
-                if let (Filters::Suffix(depth), true) = (self.filters, first) {
+                if let (Filters::Suffix(depth), true) = (self.filters, first && !is_weighed) {
                     // The tokens after the current token, which is shared, may differ in at most
                     // `most` tokens.
                     let most = (rest + other_rest).saturating_sub(2 * least);
@@ -223,14 +237,8 @@ impl Positional {
 /// `found` shared tokens are in both prefixes. The comparison starts after the smaller of the two
 /// last prefix tokens: up to there all shared tokens are in both prefixes, so they are already
 /// counted.
-fn verify(
-    inputs: &Inputs,
-    tokens: &[u32],
-    prefix: usize,
-    partner: usize,
-    found: u32,
-    least: u32,
-) -> Option<u32> {
+fn verify(inputs: &Inputs, probe: usize, partner: usize, found: u32, least: u32) -> Option<u32> {
+    let (tokens, prefix) = (inputs.left().tokens(probe), inputs.probing_prefix(probe).len());
     let others = inputs.indexed().tokens(partner);
     let other_prefix = inputs.indexing_prefix(partner).len();
     let (last, other_last) = (tokens[prefix - 1], others[other_prefix - 1]);
@@ -239,8 +247,16 @@ fn verify(
     } else {
         (&tokens[tokens[..prefix].partition_point(|&t| t <= other_last)..], &others[other_prefix..])
     };
-    let more = shared_at_least(rest, other_rest, least.saturating_sub(found) as usize)?;
-    Some(found + more as u32)
+    let need = least.saturating_sub(found);
+    let more = match inputs.weights.each() {
+        None => shared_at_least(rest, other_rest, need as usize)? as u32,
+        Some(weights) => {
+            let sizes = u64::from(inputs.left().size(probe)) + u64::from(inputs.indexed().size(partner));
+            let lost = sizes.checked_sub(2 * u64::from(least))?;
+            shared_weight_at_least(rest, other_rest, need, lost, weights)?
+        }
+    };
+    Some(found + more)
 }
 
 /// The suffix filter: returns a lower bound of the number of tokens in which two ascending lists

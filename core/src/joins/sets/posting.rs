@@ -61,6 +61,15 @@ impl Posting {
         Self { record, place_and_distance: (rest >> 32) as u32, distances }
     }
 
+    /// Returns what the tokens of the record, which has this size, weigh at most from the posting's
+    /// token on. The posting's place is a [`share`].
+    #[inline]
+    pub fn weight_from(&self, size: u32) -> u32 {
+        let before = u64::from(self.place_at_least()) * u64::from(size) / u64::from(Self::FAR_BEHIND);
+        // It is at most the size.
+        size - before as u32
+    }
+
     /// Returns a number of tokens that the record has before the posting's token; it may have more.
     #[inline]
     pub fn place_at_least(&self) -> u32 {
@@ -112,13 +121,20 @@ impl Posting {
     }
 }
 
+/// Returns the weight before a token, for the place of a posting: as a share of the size of its
+/// record, rounded down.
+pub(super) fn share(before: u32, size: u32) -> u32 {
+    let share = u64::from(before) * u64::from(Posting::FAR_BEHIND) / u64::from(size.max(1));
+    // It is at most the greatest place.
+    share as u32
+}
+
 /// Returns the position of a token in its record, for a position that is too large to store in a
 /// posting.
 #[cold]
 fn far_behind(records: &Records, record: usize, token: u32) -> u32 {
-    let tokens = records.tokens(record);
-    let lone = records.size(record) - tokens.len() as u32;
-    lone + tokens.partition_point(|&other| other < token) as u32
+    let before = records.tokens(record).partition_point(|&other| other < token);
+    records.lone(record) + before as u32
 }
 
 #[cfg(test)]

@@ -9,9 +9,10 @@
 use std::ops::Range;
 
 use super::inputs::Inputs;
-use super::posting::Posting;
+use super::posting::{Posting, share};
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
+use crate::features::dictionary::weights::TokenWeights;
 use crate::features::sets::records::Records;
 use crate::memory;
 
@@ -30,7 +31,7 @@ impl Postings {
     /// Builds the lists of the indexed records.
     pub fn of_indexed(inputs: &Inputs, executor: &dyn Executor) -> Result<Self> {
         let prefix = |record| (inputs.indexing_prefix(record), 0);
-        lists(inputs.indexed(), inputs.shared_tokens, prefix, executor).map(Self::new)
+        lists(inputs.indexed(), &inputs.weights, inputs.shared_tokens, prefix, executor).map(Self::new)
     }
 
     /// Builds the lists of the records that probe. In a self-join they contain only the tokens that
@@ -42,7 +43,7 @@ impl Postings {
             let known = if inputs.is_self_join() { inputs.indexing_prefix(record).len() } else { 0 };
             (tokens, known.min(tokens.len()))
         };
-        lists(inputs.left(), inputs.shared_tokens, prefix, executor).map(Self::new)
+        lists(inputs.left(), &inputs.weights, inputs.shared_tokens, prefix, executor).map(Self::new)
     }
 
     fn new((heads, postings): (Vec<Head>, Vec<Posting>)) -> Self {
@@ -128,6 +129,7 @@ struct ListingPiece<'a> {
 /// are built. O(tokens + postings).
 fn lists<'a>(
     records: &Records,
+    weights: &TokenWeights,
     tokens: usize,
     prefix: impl Fn(usize) -> (&'a [u32], usize) + Sync,
     executor: &dyn Executor,
@@ -150,10 +152,13 @@ fn lists<'a>(
         while let Some(record) = todo.clone().next() {
             let (prefix, from) = prefix(record);
             records.prefetch(record + AHEAD, prefix.len());
-            let lone = records.size(record) - records.tokens(record).len() as u32;
+            let size = records.size(record);
+            let mut before = size - weights.sum(records.tokens(record)) + weights.sum(&prefix[..from]);
             for (n, &token) in prefix.iter().enumerate().skip(from) {
+                let place = if weights.each().is_some() { share(before, size) } else { before };
+                before += weights.weight(token);
                 // Records and tokens are numbered with 32 bits.
-                let posting = Posting::new(record as u32, prefix, n, lone + n as u32);
+                let posting = Posting::new(record as u32, prefix, n, place);
                 memory::push(&mut entries[cut.piece_of(token)], UnlistedPosting { token, posting }, DOING)?;
             }
             todo.start += 1;
@@ -325,7 +330,8 @@ mod tests {
         let sizes = sets.iter().map(|set| set.len() as u32 + 1).collect();
         let records = Records::new(sets.concat(), &starts, sizes).unwrap();
         let prefix = |record: usize| (&sets[record][..], skip.min(sets[record].len()));
-        let (heads, postings) = lists(&records, tokens, prefix, &PlainThreads(threads)).unwrap();
+        let (heads, postings) =
+            lists(&records, &TokenWeights::default(), tokens, prefix, &PlainThreads(threads)).unwrap();
         assert_eq!(heads.len(), tokens + 1);
         assert_eq!((heads[tokens].start as usize, heads[tokens].first), (postings.len(), u32::MAX));
         let mut expected = vec![Vec::new(); tokens];

@@ -13,16 +13,17 @@ use crate::storage::files::TempFiles;
 impl JoinedSets {
     /// Prepares a join that holds about as many bytes as the budget says. In files, partitions need
     /// bitmaps. If no bitmap is wide enough for the sizes of the records, or if the caller asks for
-    /// an algorithm without bitmaps, the records are joined block by block.
+    /// an algorithm without bitmaps, the records are joined block by block, and so are those whose
+    /// tokens have weights.
     pub fn join(self, files: &dyn TempFiles) -> Result<Box<dyn RecordJoin>> {
         let words = match self.algorithm {
-            Algorithm::Auto if !is_one(&self) => {
+            Algorithm::Auto if self.weights.each().is_none() && !is_one(&self) => {
                 let indexed = self.right.as_ref().unwrap_or(&self.left).runs()?;
                 let runs = indexed.sizes().iter().enumerate();
                 let size = largest_but_few(
                     runs.map(|(run, &size)| (size, indexed.range(run).len() as u64 * u64::from(size))),
                 );
-                size.and_then(|size| Bounds::new(self.predicate).bitmap_words(Width::IN_MEMORY, size))
+                size.and_then(|size| Bounds::new(self.predicate).bitmap_words(Width::IN_MEMORY, size, 1))
             }
             _ => None,
         };

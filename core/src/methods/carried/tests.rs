@@ -190,7 +190,7 @@ fn sets() {
         (words(3), Predicate::new(Measure::Cosine, 0.4).unwrap()),
         (words(1), Predicate::shared(Measure::Dice, 1).and_within(6)),
     ] {
-        check("sets", &Sets { spec, predicate, algorithm: Algorithm::Auto }, 50);
+        check("sets", &Sets { spec, predicate, algorithm: Algorithm::Auto, weights: Default::default() }, 50);
     }
     assert!(Sets::of_words(Measure::Containment, 0.5).unwrap().carrier().is_none());
 }

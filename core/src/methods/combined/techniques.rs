@@ -3,6 +3,7 @@
 
 use super::Combined;
 use crate::error::Result;
+use crate::features::dictionary::weights::Weights;
 use crate::joins::Algorithm;
 use crate::joins::sketches::buckets::MostNeighbours;
 use crate::joins::sketches::combination::{Combination, Safeguards, TechniqueSpec};
@@ -118,7 +119,12 @@ impl MadeMethods {
             Rule::Technique(n) => {
                 let exact = match self.specs[*n] {
                     Some(TechniqueSpec::Sets { feature, predicate }) => {
-                        let exact = Sets { spec: feature, predicate, algorithm: Algorithm::Auto };
+                        let exact = Sets {
+                            spec: feature,
+                            predicate,
+                            algorithm: Algorithm::Auto,
+                            weights: Weights::Equal,
+                        };
                         Some(Box::new(exact) as Box<dyn Method>)
                     }
                     _ => None,

@@ -47,7 +47,7 @@ fn now() -> f64 {
 pub fn join(sets: &[Vec<i64>], measure: Measure, threshold: f64, algorithm: Algorithm) -> Joined {
     let spec = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
     let predicate = Predicate::new(measure, threshold).expect("a threshold");
-    let method = Sets { spec, predicate, algorithm };
+    let method = Sets { spec, predicate, algorithm, weights: Default::default() };
     let once = || {
         let mut corpus = Corpus::of_sets(sets);
         let resources = Resources { files: &NoFiles, budget: 1 << 40, executor: &PlainThreads(1) };

@@ -142,7 +142,7 @@ fn pairs(mut corpus: Corpus<'_>, spec: FeatureSpec, t: f64, algorithm: Algorithm
     // One thread, the first, whose time is taken.
     let resources = Resources { files: &NoFiles, budget: 1 << 40, executor: &PlainThreads(1) };
     let mut quiet = Quiet;
-    let mut pairs = Sets { spec, predicate, algorithm }
+    let mut pairs = Sets { spec, predicate, algorithm, weights: Default::default() }
         .pairs(&mut Reading::new(&mut corpus, &mut quiet, resources))
         .expect("memory");
     let mut found = HashSet::new();

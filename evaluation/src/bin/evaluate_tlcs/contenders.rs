@@ -95,6 +95,7 @@ pub fn for_each(input: &Input, each: &mut dyn FnMut(Contender)) {
         spec,
         predicate: Predicate::new(measure, threshold).expect("a threshold"),
         algorithm: Algorithm::Auto,
+        weights: Default::default(),
     };
     let simhash = |bits, threshold| {
         Sketches::by_technique(TechniqueSpec::Simhash {

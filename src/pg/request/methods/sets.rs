@@ -1,11 +1,14 @@
 //! The exact joins of token or shingle sets: `jaccard`, `cosine`, `dice`, `overlap`, `containment`,
 //! `hamming`; and `edit`, which finds its candidates in the same ways.
 
+use pgrx::PgSqlErrorCode;
 use serde::Deserialize;
 
 use crate::pg::request::arguments::Arguments;
-use crate::pg::request::options::{Count, Number, Options, WholeNumber, read_by};
-use crate::pg::server::error::Result;
+use crate::pg::request::example::such_as;
+use crate::pg::request::options::{Count, Number, OfAll, Options, WholeNumber, read_by};
+use crate::pg::request::weights::{self, WeightName};
+use crate::pg::server::error::{Result, SqlError};
 use neardup_core::joins::Algorithm;
 use neardup_core::methods::Method;
 use neardup_core::methods::edit::Edit;
@@ -24,9 +27,9 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let threshold = arguments.threshold(DEFAULT_THRESHOLD)?;
     // A number of tokens is the limit of some measures.
     let limits: &[&str] = match arguments.method {
-        "overlap" => &["min_overlap"],
+        "overlap" => &["min_overlap", "weight"],
         "hamming" => &["distance"],
-        _ => &[],
+        _ => &["weight"],
     };
     let options: CandidateOptions = arguments.options_of(&[CandidateOptions::OF_ALL, limits].concat())?;
     let (least, distance) = (options.min_overlap, options.distance);
@@ -34,8 +37,15 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
         arguments.example.threshold = given;
     }
     let algorithm = options.algorithm();
-    arguments.accept();
+    // It is not known yet whether there is such a table.
+    arguments.accept_without(&["weight"]);
     let spec = arguments.feature_spec(1)?;
+    if let (Some(_), Some(_)) = (least, &options.weight) {
+        let message = "min_overlap is a number of words, which do not count alike if they have weights";
+        return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
+            .hint(such_as(&arguments.example)));
+    }
+    let weights = weights::weights(options.weight, spec, arguments)?;
     // If only one of the two limits is given, only this limit applies.
     let mut predicate = match given {
         None if least.is_some() || distance.is_some() => Predicate::shared(measure, 1),
@@ -47,7 +57,7 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     if let Some(distance) = distance {
         predicate = predicate.and_within(distance.0);
     }
-    Ok(Box::new(Sets { spec, predicate, algorithm }))
+    Ok(Box::new(Sets { spec, predicate, algorithm, weights }))
 }
 
 /// Returns the measure of the method with the name `method`. `relations` is the number of tables.
@@ -91,9 +101,15 @@ pub(crate) struct CandidateOptions {
     /// The maximum number of edits, for `edit`, or of tokens that only one of two sets has, for
     /// `hamming`.
     pub distance: Option<Number>,
+    /// What words weigh.
+    weight: Option<WeightName>,
 }
 
-impl Options for CandidateOptions {}
+impl Options for CandidateOptions {
+    fn good(key: &str) -> Option<String> {
+        (key == "weight").then(|| "{\"weight\": \"idf\"}".to_owned()).or_else(|| OfAll::good(key))
+    }
+}
 
 impl CandidateOptions {
     /// The options that all of these methods have.

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::side::InputSide;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
+use crate::features::dictionary::weights::TokenWeights;
 use crate::features::sets::records::Records;
 use crate::joins::sets::near_pairs::{FoundPairs, SplitTokens, verify};
 use crate::memory;
@@ -161,7 +162,7 @@ impl LoadedSets<'_> {
             let right = SplitTokens::at_token(self.right, place, right, token);
             // A pair that shares a rarer token is found at that token.
             if disjoint(left.before, right.before) {
-                verify(self.predicate, &left, &right, found)?;
+                verify(self.predicate, &TokenWeights::default(), &left, &right, found)?;
             }
             *candidates = rest;
         }

@@ -24,6 +24,7 @@ use std::collections::VecDeque;
 use super::bounds::{Bounds, SizesOfJoin};
 use crate::error::Result;
 use crate::executor::{self, Executor};
+use crate::features::dictionary::weights::TokenWeights;
 use crate::features::sets::store::RecordStore;
 use crate::joins::Algorithm;
 use crate::joins::{Counts, JoinedSets, RecordJoin, RecordPair};
@@ -279,6 +280,7 @@ impl<const W: usize> RecordJoin for PartitionJoin<W> {
             return None;
         };
         let (left, algorithm) = (side.store.take_all(), Algorithm::Auto);
-        Some(JoinedSets { left, right: None, shared_tokens, predicate, algorithm, budget })
+        let weights = TokenWeights::default();
+        Some(JoinedSets { left, right: None, shared_tokens, weights, predicate, algorithm, budget })
     }
 }

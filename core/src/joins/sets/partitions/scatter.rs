@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::bitmap::of_record;
+use super::super::bitmap::{TokenFlips, of_record};
 use super::super::posting::Posting;
 use super::cut::{Histogram, PartitionCut};
 use super::entries::push;
@@ -10,6 +10,7 @@ use super::side::{InputSide, Shape};
 use super::streams::Streams;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
+use crate::features::dictionary::weights::TokenWeights;
 use crate::features::sets::records::Records;
 use crate::memory;
 
@@ -117,13 +118,14 @@ impl ScatterScratch {
 
 impl ScatterTask<'_> {
     fn work<const W: usize>(&mut self, shape: &Shape, cut: &PartitionCut, stop: &Stop) -> Result<()> {
+        let flips = TokenFlips { weights: &TokenWeights::default(), unit: 1 };
         while self.todo.start < self.todo.end {
             stop.check()?;
             let n = self.todo.start;
             // Records are numbered with 32 bits.
             let record = (self.first + n) as u32;
             let prefixes = shape.prefixes(record, self.records, n);
-            let bitmap = of_record::<W>(self.records, n);
+            let bitmap = of_record::<W>(self.records, n, flips);
             for (place, &token) in prefixes.tokens.iter().enumerate() {
                 let posting = Posting::new(record, prefixes.tokens, place, prefixes.lone + place as u32);
                 let stream = streams_of(cut.partition(token))[usize::from(place >= prefixes.indexed)];

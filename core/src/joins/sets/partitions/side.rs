@@ -1,6 +1,7 @@
 //! The records of one input of the join, and the prefixes of these records.
 
 use super::super::inputs::shared_prefix;
+use crate::features::dictionary::weights::TokenWeights;
 use crate::features::sets::records::{Records, SizeRuns};
 use crate::features::sets::store::RecordStore;
 use crate::memory;
@@ -47,9 +48,9 @@ impl Shape {
     pub(super) fn prefixes<'a>(&self, record: u32, loaded: &'a Records, n: usize) -> Prefixes<'a> {
         let run = self.runs.run_of(record);
         let [indexed, probing] = [self.indexing[run], self.probing[run]];
-        let tokens = shared_prefix(loaded, n, indexed.max(probing));
-        let indexed = shared_prefix(loaded, n, indexed).len();
-        Prefixes { tokens, indexed, lone: loaded.size(n) - loaded.tokens(n).len() as u32 }
+        let prefix = |length| shared_prefix(loaded, n, &TokenWeights::default(), length);
+        let (tokens, indexed) = (prefix(indexed.max(probing)), prefix(indexed).len());
+        Prefixes { tokens, indexed, lone: loaded.lone(n) }
     }
 
     /// Returns the number of bytes that the set of a record takes in memory, approximately.

@@ -44,7 +44,8 @@ fn found(
 ) -> (Vec<RecordPair>, Counts) {
     let [left, right] = [Some(left), right].map(|sets| sets.map(|sets| store(sets, in_file)));
     let (left, algorithm) = (left.unwrap(), Algorithm::Auto);
-    let sets = JoinedSets { left, right, shared_tokens: TOKENS as usize, predicate, algorithm, budget };
+    let (shared_tokens, weights) = (TOKENS as usize, Default::default());
+    let sets = JoinedSets { left, right, shared_tokens, weights, predicate, algorithm, budget };
     let mut join: Box<dyn RecordJoin> = match words {
         1 => Box::new(PartitionJoin::<1>::new(sets, &MemoryFiles).unwrap()),
         2 => Box::new(PartitionJoin::<2>::new(sets, &MemoryFiles).unwrap()),
