@@ -18,7 +18,8 @@ use neardup_core::executor::PlainThreads;
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::tokens::Document;
 use neardup_core::joins::nearest::SHORT;
-use neardup_core::joins::nearest::rows::NearestRow;
+use neardup_core::joins::nearest::found::NearestRow;
+use neardup_core::joins::nearest::pieces::NearestSearch;
 use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::documents::Quiet;
 use neardup_core::methods::reading::Reading;
@@ -116,7 +117,8 @@ fn nearest_of(sets: &textbook::Sets, some: &[usize], k: usize, threads: usize) -
     let mut reading = Reading::new(&mut corpus, &mut quiet, resources);
     let ordered = nearest::ordered(SPEC, &mut reading).expect("memory");
     let began = Instant::now();
-    let mut rows = nearest::of_ordered(ordered, Measure::Jaccard, k, SHORT, &mut reading).expect("memory");
+    let how = NearestSearch { measure: Measure::Jaccard, k, short: SHORT, sources: None };
+    let mut rows = nearest::of_ordered(ordered, how, &mut reading).expect("memory");
     let mut found = Vec::new();
     loop {
         found.extend(std::iter::from_fn(|| rows.take()));

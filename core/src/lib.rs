@@ -215,7 +215,7 @@ pub mod verify;
 // Documents and their pairs.
 pub use error::{Error, Result};
 pub use features::tokens::{Document, Page as HtmlPage};
-pub use joins::nearest::rows::NearestRow;
+pub use joins::nearest::found::NearestRow;
 pub use joins::pairs::Pair;
 pub use methods::account::{self, Account};
 pub use methods::corpus::{Corpus, near_duplicates};

@@ -166,8 +166,8 @@ pub trait Carrier: Debug + Sync {
         Ok([0; 2])
     }
 
-    /// Reports whether documents are joined block by block in temporary files, because they share no
-    /// key that few of them have.
+    /// Reports whether documents are joined block by block in temporary files, because they share
+    /// no key that few of them have.
     fn in_blocks(&self) -> bool {
         false
     }

@@ -12,7 +12,7 @@ use crate::executor::PlainThreads;
 use crate::features::FeatureSpec;
 use crate::features::source_document::SourceDocument;
 use crate::features::tokens::Document;
-use crate::joins::nearest::rows::NearestRow;
+use crate::joins::nearest::found::NearestRow;
 use crate::joins::pairs::Pair;
 use crate::memory;
 use crate::passages::{Parameters, Passage};

@@ -96,8 +96,8 @@ pub trait Documents {
 
     /// Returns the number of each row's source once all rows have been read, if only rows of
     /// different sources are compared. The rows of the right table follow those of the left one. A
-    /// row whose number is `u32::MAX` has no source and is compared with none. If the only table has
-    /// groups, the rows that were read so far have numbers.
+    /// row whose number is `u32::MAX` has no source and is compared with none. If the only table
+    /// has groups, the rows that were read so far have numbers.
     fn across(&self) -> Option<&[u32]> {
         None
     }

@@ -7,7 +7,7 @@ use neardup_core::features::FeatureSpec;
 use neardup_core::features::source_document::SourceDocument;
 use neardup_core::features::tokens::Document;
 use neardup_core::hash::mix;
-use neardup_core::joins::nearest::rows::NearestRow;
+use neardup_core::joins::nearest::found::NearestRow;
 use neardup_core::joins::pairs::Pairs;
 use neardup_core::methods::account::Account;
 use neardup_core::methods::carrier::Carrier;
@@ -213,7 +213,7 @@ fn nearest_of_other_sources(rows: &[Row], resources: Resources<'_>) {
     };
     let rows: Vec<Row> = rows.iter().map(with_source).collect();
     let mut expected = Vec::new();
-    for of_group in groups(&[rows.clone()]) {
+    for of_group in groups(std::slice::from_ref(&rows)) {
         let text = |n: usize| of_group[n].1.0.clone().map(Document::Text);
         let all = Corpus::new(of_group.len(), text).nearest(FeatureSpec::WORDS, Measure::Cosine, rows.len());
         let all = all.unwrap();

@@ -1,7 +1,8 @@
 //! Reads both sides of a join: each row is kept, and its document goes to the join. If the
-//! documents have no room in memory, both sides are scanned once more. If the join has equalities, all rows are read first, and then the rows with equal keys are a group:
-//! documents of different groups never meet. The groups are given some at a time, so that the first
-//! pairs are known before the last groups are compared.
+//! documents have no room in memory, both sides are scanned once more. If the join has equalities,
+//! all rows are read first, and then the rows with equal keys are a group: documents of different
+//! groups never meet. The groups are given some at a time, so that the first pairs are known before
+//! the last groups are compared.
 
 use std::ops::Range;
 

@@ -69,7 +69,7 @@ impl Records {
             others.places.into_iter().map(|place| TokensPlace { part: before + place.part, ..place });
         memory::append(&mut self.places, places, DOING)?;
         memory::extend(&mut self.sizes, &others.sizes, DOING)?;
-        memory::append(&mut self.parts, others.parts.into_iter(), DOING)
+        memory::append(&mut self.parts, others.parts, DOING)
     }
 
     /// Numbers the tokens of these records, which have numbers below `tokens`, from 0 in the same

@@ -14,6 +14,7 @@ pub mod batch;
 pub mod best;
 pub mod block;
 pub mod count;
+pub mod found;
 pub mod index;
 pub mod lists;
 pub mod pieces;

@@ -1,6 +1,6 @@
 //! The search where an index of all records has no room in memory: some consecutive records are a
-//! piece. Each piece is searched for in an index of itself and of one other piece, with each other
-//! one in turn, and the best of what was found there is kept.
+//! piece. Each piece is searched for in an index of two pieces, its own records and those of each
+//! other piece in turn, and the best of what was found there is kept.
 //!
 //! The time is about twice that of a search with one index, and that of an index of two pieces for
 //! each two pieces.
@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use super::batch::Arrived;
 use super::block::{Block, Nearest};
+use super::found::{Beside, FoundRows};
 use super::index::RecordIndex;
-use super::rows::{Beside, FoundRows};
 use super::sources::Sources;
 use super::top::Partner;
 use crate::error::Result;

@@ -45,8 +45,8 @@ impl HeldGroup {
         Ok((held, None))
     }
 
-    /// Returns the sources of the rows of the group that were read, if there is one table. The pairs
-    /// of two tables are looked at together, after the last group.
+    /// Returns the sources of the rows of the group that were read, if there is one table. The
+    /// pairs of two tables are looked at together, after the last group.
     fn sources_in<'s>(&self, source: &'s dyn Documents) -> Option<&'s [u32]> {
         let sources = source.across().filter(|_| !source.has_right())?;
         Some(&sources[self.first[0] as usize..][..source.rows(Side::Left)])

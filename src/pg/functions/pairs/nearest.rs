@@ -13,7 +13,8 @@ use crate::pg::server::call::sql_functions;
 use crate::pg::server::error::Result;
 use crate::pg::server::executor::interrupt_pending;
 use crate::pg::server::set_returning::{self, Put, Row, RowSource, float};
-use neardup_core::joins::nearest::rows::{NearestRow, NearestRows};
+use neardup_core::joins::nearest::found::NearestRow;
+use neardup_core::joins::nearest::rows::NearestRows;
 use neardup_core::methods::account::milliseconds;
 use neardup_core::methods::nearest::search;
 
