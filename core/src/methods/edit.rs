@@ -4,7 +4,8 @@
 //! their grams, as in the join on one machine. If the distance alone decides, texts may be similar
 //! that have no gram in common, so documents meet by pieces (Li, Deng, Wang, Feng: *Pass-Join*,
 //! PVLDB 2011): of d + 1 pieces of a text, d edits leave one as it is, and move it by at most d
-//! characters. A text offers its pieces, and texts that are not shorter look for them.
+//! characters. If they may be swaps of neighbours, each of which changes two pieces, it is 2d + 1
+//! pieces. A text offers its pieces, and texts that are not shorter look for them.
 
 use super::account::ComparedTexts;
 use super::carrier::{Carrier, LeftOut, Meeting, Places, hashes_of, of_text, to_text, to_texts};
@@ -70,7 +71,7 @@ impl Edit {
     }
 
     /// Reports whether the method is made in parts. If the distance alone decides, a text looks for
-    /// about 2 · d³ pieces of others.
+    /// about 2 · d³ pieces of others, with swaps for twice as many.
     fn is_in_parts(&self) -> bool {
         const MOST: u32 = 10;
         self.predicate.distance_alone().is_none_or(|distance| distance <= MOST)
@@ -103,10 +104,12 @@ impl Method for Edit {
         if a != b && a.chars().count().saturating_mul(b.chars().count()) > MOST {
             return Ok(Explanation::unknown("the texts are too long"));
         }
-        let (distance, longer) = edit::distance(a, b, stop)?;
+        let (distance, longer) = edit::distance_by(a, b, self.predicate.swaps, stop)?;
         let similarity = edit::similarity(distance, longer);
         let passes = longer > 0 && self.predicate.passes(distance, longer);
-        Ok(Explanation::new(similarity, passes).with(Details::Edit(Distance { distance, longer })))
+        let damerau = Some(edit::distance_by(a, b, true, stop)?.0).filter(|&fewer| fewer < distance);
+        let details = Details::Edit(Distance { distance, longer, damerau });
+        Ok(Explanation::new(similarity, passes).with(details))
     }
 
     fn update(&self) -> Update {
@@ -152,13 +155,12 @@ fn start(length: u32, n: u32, count: u32) -> u32 {
     (u64::from(length) * u64::from(n) / u64::from(count)) as u32
 }
 
-/// Adds the pieces of a text, and those that it looks for at this distance.
-fn pieces(text: &str, distance: u32, keys: &mut Vec<Key>) -> Result<()> {
+/// Adds `count` pieces of a text, and those that it looks for at this distance.
+fn pieces(text: &str, distance: u32, count: u32, keys: &mut Vec<Key>) -> Result<()> {
     let mut windows = RunHashes::default();
     windows.set(text)?;
     // No text of the server has more characters than 32 bits can count.
     let own = text.chars().count() as u32;
-    let count = distance + 1;
     for length in own.saturating_sub(distance).max(1)..=own {
         // A text with fewer characters than pieces has an empty piece, which each text has.
         if length < count {
@@ -195,7 +197,10 @@ impl Carrier for Edit {
     fn keys(&self, carried: &[u8], _: LeftOut<'_>, keys: &mut Vec<Key>, _: &Stop) -> Result<()> {
         match self.predicate.distance_alone() {
             None => Ok(()),
-            Some(distance) => pieces(to_text(carried)?, distance, keys),
+            Some(distance) => {
+                let count = self.predicate.without_swaps(distance).saturating_add(1);
+                pieces(to_text(carried)?, distance, count, keys)
+            }
         }
     }
 
@@ -221,7 +226,7 @@ impl Carrier for Edit {
             return Ok(None);
         }
         let mut pattern = Pattern::default();
-        pattern.set(a)?;
+        pattern.set(a, self.predicate.swaps)?;
         let distance = pattern.distance(b, y, most, most / 4, stop)?;
         let passing = distance.filter(|&distance| self.predicate.passes(distance, longer));
         Ok(passing.map(|distance| edit::similarity(distance, longer)))

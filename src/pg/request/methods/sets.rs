@@ -4,7 +4,7 @@
 use serde::Deserialize;
 
 use crate::pg::request::arguments::Arguments;
-use crate::pg::request::options::{Count, Number, Options, WholeNumber, read_by};
+use crate::pg::request::options::{Count, Flag, Number, Options, WholeNumber, read_by};
 use crate::pg::server::error::Result;
 use neardup_core::joins::Algorithm;
 use neardup_core::methods::Method;
@@ -91,6 +91,8 @@ pub(crate) struct CandidateOptions {
     /// The maximum number of edits, for `edit`, or of tokens that only one of two sets has, for
     /// `hamming`.
     pub distance: Option<Number>,
+    /// Whether two neighbouring characters that change places are one edit, for `edit`.
+    damerau: Option<Flag>,
 }
 
 impl Options for CandidateOptions {}
@@ -109,12 +111,13 @@ impl CandidateOptions {
     }
 }
 
-/// Reads the parameters of `edit`, which compares texts by their Levenshtein distance.
+/// Reads the parameters of `edit`, which compares texts by their Levenshtein distance, or by the
+/// restricted Damerau distance.
 pub(crate) fn parse_edit(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let given = arguments.threshold;
     let threshold = arguments.threshold(DEFAULT_THRESHOLD)?;
     let options: CandidateOptions =
-        arguments.options_of(&[CandidateOptions::OF_ALL, &["distance"]].concat())?;
+        arguments.options_of(&[CandidateOptions::OF_ALL, &["distance", "damerau"]].concat())?;
     let distance = options.distance;
     if distance.is_some() {
         arguments.example.threshold = given;
@@ -125,6 +128,7 @@ pub(crate) fn parse_edit(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method
         (_, Some(distance)) => EditPredicate::new(threshold)?.and_within(distance.0),
         (_, None) => EditPredicate::new(threshold)?,
     };
+    let predicate = predicate.with_swaps(options.damerau.is_some_and(|damerau| damerau.0));
     let algorithm = options.algorithm();
     arguments.accept();
     arguments.whole_texts("compares texts character by character")?;
