@@ -7,9 +7,12 @@
 //! characters. If they may be swaps of neighbours, each of which changes two pieces, it is 2d + 1
 //! pieces. A text offers its pieces, and texts that are not shorter look for them.
 
+use std::borrow::Cow;
+
 use super::account::ComparedTexts;
 use super::carrier::{Carrier, LeftOut, Meeting, Places, hashes_of, of_text, to_text, to_texts};
 use super::explain::{Details, Distance, Explanation};
+use super::gather::TextForm;
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
 use super::reading::Reading;
@@ -24,6 +27,7 @@ use crate::joins::edit::edit_pairs;
 use crate::joins::keys::Key;
 use crate::joins::pairs::Pairs;
 use crate::memory;
+use crate::text::word_order::in_order;
 use crate::verify::edit::{self, EditPredicate, GramBound};
 use crate::verify::levenshtein::Pattern;
 use crate::verify::predicate::Predicate;
@@ -40,7 +44,7 @@ use crate::verify::predicate::Predicate;
 /// use neardup_core::{Corpus, Edit};
 ///
 /// let predicate = EditPredicate::new(0.5)?.and_within(2);
-/// let method = Edit { predicate, algorithm: Algorithm::Auto };
+/// let method = Edit { predicate, algorithm: Algorithm::Auto, word_order: true };
 /// let pairs = Corpus::of_texts(&["harbour", "harbor", "arbor"]).pairs(&method)?;
 /// assert_eq!(pairs.iter().filter(|pair| pair.left == 0).count(), 2);
 /// # Ok::<(), neardup_core::Error>(())
@@ -51,6 +55,9 @@ pub struct Edit {
     pub predicate: EditPredicate,
     /// The algorithm that finds candidates.
     pub algorithm: Algorithm,
+    /// Whether the order of words counts. Otherwise texts are compared after their words, which are
+    /// runs of characters between white space, were put in alphabetical order.
+    pub word_order: bool,
 }
 
 impl Edit {
@@ -67,7 +74,13 @@ impl Edit {
     /// # Ok::<(), neardup_core::Error>(())
     /// ```
     pub fn new(threshold: f64) -> Result<Self> {
-        Ok(Self { predicate: EditPredicate::new(threshold)?, algorithm: Algorithm::Auto })
+        Ok(Self { predicate: EditPredicate::new(threshold)?, algorithm: Algorithm::Auto, word_order: true })
+    }
+
+    /// Returns what brings texts into the form in which they are compared, if they are not compared
+    /// as they are.
+    fn form(&self) -> Option<TextForm> {
+        (!self.word_order).then_some(in_order)
     }
 
     /// Reports whether the method is made in parts. If the distance alone decides, a text looks for
@@ -87,7 +100,7 @@ impl Edit {
     /// # Ok::<(), neardup_core::Error>(())
     /// ```
     pub fn within(distance: u32) -> Self {
-        Self { predicate: EditPredicate::within(distance), algorithm: Algorithm::Auto }
+        Self { predicate: EditPredicate::within(distance), algorithm: Algorithm::Auto, word_order: true }
     }
 }
 
@@ -100,7 +113,11 @@ impl Method for Edit {
         /// The greatest product of the two lengths. Texts with a greater product take more than a
         /// few seconds.
         const MOST: usize = 1 << 36;
-        let [a, b] = pair.texts;
+        let mut texts = pair.texts.map(Cow::Borrowed);
+        if let Some(form) = self.form() {
+            texts = [Cow::Owned(form(&texts[0], stop)?), Cow::Owned(form(&texts[1], stop)?)];
+        }
+        let [a, b] = texts.each_ref().map(Cow::as_ref);
         if a != b && a.chars().count().saturating_mul(b.chars().count()) > MOST {
             return Ok(Explanation::unknown("the texts are too long"));
         }
@@ -125,7 +142,7 @@ impl Method for Edit {
     }
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
-        let (collectors, _) = reading.read_texts(false)?;
+        let (collectors, _) = reading.read_texts(false, self.form())?;
         let distinct = distinct(collectors, reading.right_from(), reading.executor)?;
         reading.account.compared = ComparedTexts {
             texts: distinct.texts.len() as u64,
@@ -183,8 +200,11 @@ fn pieces(text: &str, distance: u32, count: u32, keys: &mut Vec<Key>) -> Result<
 }
 
 impl Carrier for Edit {
-    fn carry(&self, document: &Document, _: Places<'_>, _: &Stop) -> Result<Vec<u8>> {
-        of_text(document)
+    fn carry(&self, document: &Document, _: Places<'_>, stop: &Stop) -> Result<Vec<u8>> {
+        match (self.form(), document) {
+            (Some(form), Document::Text(text)) => Ok(form(text, stop)?.into_bytes()),
+            _ => of_text(document),
+        }
     }
 
     fn meeting(&self) -> Meeting {

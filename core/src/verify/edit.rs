@@ -111,7 +111,7 @@ impl EditPredicate {
     /// use neardup_core::{Corpus, Edit, parameters::{Algorithm, EditPredicate}};
     ///
     /// let predicate = EditPredicate::new(0.8)?.with_swaps(true);
-    /// let method = Edit { predicate, algorithm: Algorithm::Auto };
+    /// let method = Edit { predicate, algorithm: Algorithm::Auto, word_order: true };
     /// assert_eq!(Corpus::of_texts(&["Brain", "Brian"]).pairs(&method)?.len(), 1);
     /// # Ok::<(), neardup_core::Error>(())
     /// ```

@@ -35,7 +35,7 @@ fn join_by(
     budget: usize,
 ) -> (Found, Counts) {
     let predicate = EditPredicate::new(threshold).unwrap();
-    join_of(Edit { predicate, algorithm }, texts, right_from, executor, budget)
+    join_of(Edit { predicate, algorithm, word_order: true }, texts, right_from, executor, budget)
 }
 
 fn join_of(
@@ -85,7 +85,7 @@ fn join_within(texts: &[String], right_from: Option<usize>, wanted: Wanted, thre
     let predicate = wanted.predicate();
     let found = |algorithm, threads, budget| {
         let corpus = Corpus::of_texts(texts).split(right_from);
-        find(&Edit { predicate, algorithm }, corpus, &PlainThreads(threads), budget).0
+        find(&Edit { predicate, algorithm, word_order: true }, corpus, &PlainThreads(threads), budget).0
     };
     let all = found(Algorithm::Auto, threads, ENOUGH);
     assert_eq!(all, found(Algorithm::Auto, 1, 0), "threads and memory make no difference");
@@ -229,6 +229,31 @@ fn equal_lengths_in_two_tables() {
     }
 }
 
+/// Texts whose words are in another order are compared as if they were in the same order.
+#[test]
+fn words_in_any_order() {
+    let word =
+        |n: u64, k: u64| ["Ann ", "van", "Dam\n", "\u{3000}Bo", "Anna "][(mix(n << 8 | k) % 5) as usize];
+    let texts: Vec<String> = (0..120)
+        .map(|n| (0..n % 4).fold(String::new(), |text, k| format!("{text} {}", word(n, k))))
+        .collect();
+    let sorted: Vec<String> = texts
+        .iter()
+        .map(|text| {
+            let mut words: Vec<&str> = text.split_whitespace().collect();
+            words.sort_unstable();
+            words.join(" ")
+        })
+        .collect();
+    for (threshold, from) in [(0.6, None), (0.8, Some(40)), (1.0, None)] {
+        let predicate = EditPredicate::new(threshold).unwrap();
+        let method = Edit { predicate, algorithm: Algorithm::Auto, word_order: false };
+        let (found, _) = join_of(method, &texts, from, &PlainThreads(2), ENOUGH);
+        assert!(found.len() > 50);
+        assert_eq!(found, naive(&sorted, from, threshold));
+    }
+}
+
 fn strings(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|&text| text.to_owned()).collect()
 }
@@ -294,7 +319,7 @@ fn long_texts_by_the_counts_of_their_grams() {
                 expected.retain(|&(.., similarity)| f64::from_bits(similarity) >= threshold);
                 assert!(!expected.is_empty(), "{script} {from:?} {threshold}");
                 let predicate = Wanted { threshold: Some(threshold), ..wanted }.predicate();
-                let method = Edit { predicate, algorithm: Algorithm::Auto };
+                let method = Edit { predicate, algorithm: Algorithm::Auto, word_order: true };
                 for (threads, budget) in [(1, ENOUGH), (3, 0), (2, 1 << 20)] {
                     let found = join_of(method, &texts, from, &PlainThreads(threads), budget).0;
                     assert_eq!(found, expected, "{script} {from:?} {threshold} {budget} {swaps}");

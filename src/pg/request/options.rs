@@ -30,6 +30,7 @@ pub(crate) trait Options: DeserializeOwned {
             "recall" | "high_recall" | "threshold" => "0.95",
             "normalize" => "\"nfkc\"",
             "clean" | "damerau" | "verify" | "wrap" | "megashingles" | "multiset" => "true",
+            "word_order" => "false",
             _ => "1",
         };
         Some(format!("{{\"{key}\": {value}}}"))

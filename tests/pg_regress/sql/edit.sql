@@ -145,6 +145,18 @@ FROM unnest(array['letters', 'copies']) docs, unnest(array[NULL, 0.3, 0.5, 2 / 3
 WHERE threshold IS NOT NULL OR distance IS NOT NULL GROUP BY docs ORDER BY docs DESC;
 SELECT docs, count(*) FILTER (WHERE similarity >= 0.75) > count(*) FILTER (WHERE plain >= 0.75) AS more FROM swapped GROUP BY docs ORDER BY docs;
 SELECT similarity, evidence FROM explain_pair('Brain', 'Brian') WHERE method = 'edit';
+-- Words in another order: texts are compared after their words were sorted.
+CREATE TABLE people (id int PRIMARY KEY, body text);
+INSERT INTO people VALUES (1, 'Johann Sebastian Bach'), (2, 'Bach Johan Sebastian'), (3, E'Sebastian\tBach,  Johann'), (4, 'Bach'), (5, ' '), (6, 'Johann Sebastian  Bach ');
+SELECT * FROM near_duplicates('people', 0.9, method => 'edit', options => '{"word_order": false}') ORDER BY 1, 2;
+CREATE TABLE shuffled AS SELECT n AS id, (SELECT string_agg((ARRAY['Ann', 'Anna', 'van', 'Dam', 'Damm', '字'])[1 + (n * w * w + n / 7) % 6], ' ' ORDER BY (n * w) % 5, w) FROM generate_series(1, 1 + n % 4) w) AS body FROM generate_series(1, 80) n;
+ALTER TABLE shuffled ADD PRIMARY KEY (id);
+CREATE TABLE sorted AS SELECT id, (SELECT string_agg(word, ' ' ORDER BY word COLLATE "C") FROM unnest(string_to_array(body, ' ')) word) AS body FROM shuffled;
+SELECT left_id, right_id, round(similarity::numeric, 3) AS similarity FROM near_duplicates_between('people', 'people', method => 'edit', options => '{"word_order": false, "damerau": true, "distance": 1}') WHERE left_id < right_id ORDER BY 1, 2;
+SELECT count(*) FILTER (WHERE f.similarity IS DISTINCT FROM t.similarity) AS differ, count(*) > 100 AS many FROM (
+        SELECT a.id AS a, b.id AS b, edit_similarity(a.body, b.body) AS similarity FROM sorted a, sorted b WHERE a.id < b.id AND edit_similarity(a.body, b.body) >= 0.7) t
+    FULL JOIN near_duplicates('shuffled', 0.7, method => 'edit', options => '{"word_order": false}') f ON left_id = a AND right_id = b;
+SELECT * FROM near_duplicates('people', method => 'edit', options => '{"word_order": 1}');
 -- Many long texts: a NOTICE.
 CREATE TABLE bodies AS SELECT i AS id, md5(i::text) || repeat(md5(i::text), 12) AS body FROM generate_series(1, 2000) i;
 SET client_min_messages = notice;

@@ -93,6 +93,8 @@ pub(crate) struct CandidateOptions {
     pub distance: Option<Number>,
     /// Whether two neighbouring characters that change places are one edit, for `edit`.
     damerau: Option<Flag>,
+    /// Whether the order of words counts, for `edit`.
+    word_order: Option<Flag>,
 }
 
 impl Options for CandidateOptions {}
@@ -117,7 +119,7 @@ pub(crate) fn parse_edit(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method
     let given = arguments.threshold;
     let threshold = arguments.threshold(DEFAULT_THRESHOLD)?;
     let options: CandidateOptions =
-        arguments.options_of(&[CandidateOptions::OF_ALL, &["distance", "damerau"]].concat())?;
+        arguments.options_of(&[CandidateOptions::OF_ALL, &["distance", "damerau", "word_order"]].concat())?;
     let distance = options.distance;
     if distance.is_some() {
         arguments.example.threshold = given;
@@ -132,5 +134,6 @@ pub(crate) fn parse_edit(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method
     let algorithm = options.algorithm();
     arguments.accept();
     arguments.whole_texts("compares texts character by character")?;
-    Ok(Box::new(Edit { predicate, algorithm }))
+    let word_order = options.word_order.is_none_or(|order| order.0);
+    Ok(Box::new(Edit { predicate, algorithm, word_order }))
 }
