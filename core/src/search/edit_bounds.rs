@@ -122,7 +122,7 @@ impl TextStart {
         for symbol in start {
             let equal = self.symbols.rows_of(symbol)[0];
             let carry = match self.swaps {
-                true => swapping_step(equal, &mut before, &mut more, &mut less, Carry::TOP, last),
+                true => swapping_step(equal, &mut before, &mut more, &mut less, Carry::TOP, &mut 0, last),
                 false => step(equal, &mut more, &mut less, Carry::TOP, last),
             };
             distance = distance + carry.more as u32 - carry.less as u32;

@@ -19,13 +19,11 @@ pub struct Carry {
     pub more: u64,
     /// 1 if the value is one less.
     pub less: u64,
-    /// 1 if the upper word's last row and the row below it may have changed places.
-    pub swap: u64,
 }
 
 impl Carry {
     /// The carry of the row above the table or above the band.
-    pub const TOP: Self = Self { more: 1, less: 0, swap: 0 };
+    pub const TOP: Self = Self { more: 1, less: 0 };
 }
 
 /// Advances one word to the next column. `equal` marks the rows that hold the column's symbol;
@@ -44,7 +42,7 @@ fn step_by_diagonal(equal: u64, more: &mut u64, less: &mut u64, above: Carry, la
     let diagonal = (((equal & *more).wrapping_add(*more)) ^ *more) | equal | *less;
     let right_more = *less | !(diagonal | *more);
     let right_less = diagonal & *more;
-    let carry = Carry { more: right_more >> last & 1, less: right_less >> last & 1, swap: 0 };
+    let carry = Carry { more: right_more >> last & 1, less: right_less >> last & 1 };
     let (right_more, right_less) = (right_more << 1 | above.more, right_less << 1 | above.less);
     *more = right_less | !(diagonal | right_more);
     *less = right_more & diagonal;
@@ -66,7 +64,8 @@ impl ColumnBefore {
 }
 
 /// Advances one word like [`step`], where two neighbouring symbols that changed places are one
-/// edit.
+/// edit. `swap` is 1 if the last row of the word above and the first row of this one may have
+/// changed places; it becomes that of the word below.
 ///
 /// A row and the one above hold the last two symbols in the other order. Then the row's value is at
 /// most one more than that of two rows above, two columns before. This is less than without the
@@ -79,13 +78,15 @@ pub fn swapping_step(
     more: &mut u64,
     less: &mut u64,
     above: Carry,
+    swap: &mut u64,
     last: usize,
 ) -> Carry {
     let first = !before.diagonal & equal;
-    let swapped = (first << 1 | above.swap) & before.equal;
+    let swapped = (first << 1 | *swap) & before.equal;
     let (carry, diagonal) = step_by_diagonal(equal | swapped, more, less, above, last);
     *before = ColumnBefore { equal, diagonal };
-    Carry { swap: first >> last & 1, ..carry }
+    *swap = first >> last & 1;
+    carry
 }
 
 /// The number of symbols that are looked up without hashing: the ASCII characters.

@@ -145,7 +145,7 @@ impl Pattern {
         for (symbol, left) in text.zip((0..columns).rev()) {
             let equal = self.pages.0[0].rows_of(symbol)[0];
             let carry = match SWAPS {
-                true => swapping_step(equal, &mut before, &mut more, &mut less, Carry::TOP, last),
+                true => swapping_step(equal, &mut before, &mut more, &mut less, Carry::TOP, &mut 0, last),
                 false => step(equal, &mut more, &mut less, Carry::TOP, last),
             };
             score = score + carry.more as usize - carry.less as usize;
@@ -164,6 +164,19 @@ impl Pattern {
     /// Cells outside the band have the values that insertions or deletions along the edge of the
     /// band would give: never too small, and right for every path that stays inside the band.
     fn within_band(
+        &mut self,
+        text: impl Iterator<Item = u32>,
+        inner: &Inner,
+        most: usize,
+        stop: &Stop,
+    ) -> Result<Option<usize>> {
+        match self.swaps {
+            true => self.within_band_by::<true>(text, inner, most, stop),
+            false => self.within_band_by::<false>(text, inner, most, stop),
+        }
+    }
+
+    fn within_band_by<const SWAPS: bool>(
         &mut self,
         mut text: impl Iterator<Item = u32>,
         inner: &Inner,
@@ -193,27 +206,27 @@ impl Pattern {
                     self.pages.make(end / SymbolPage::WORDS, &self.symbols)?;
                 }
                 (self.more[end], self.less[end]) = (u64::MAX, 0);
-                if self.swaps {
+                if SWAPS {
                     self.diagonal[end] = ColumnBefore::NOTHING.diagonal;
                 }
                 score += WORD;
                 end += 1;
             }
             // A swap of the first row of the band begins in the row above.
-            let from = word_of((column + 1).saturating_sub(above + usize::from(self.swaps)).max(1));
+            let from = word_of((column + 1).saturating_sub(above + usize::from(SWAPS)).max(1));
             if from / SymbolPage::WORDS > first / SymbolPage::WORDS {
                 self.leave_page(first / SymbolPage::WORDS);
             }
             first = from;
             let mut count = |carry: Carry| score = score + carry.more as usize - carry.less as usize;
-            let words = first..end;
-            if to - column < COLUMNS {
-                for &symbol in &symbols[..to - column] {
-                    count(self.advance([symbol], std::mem::replace(&mut last, symbol), words.clone())[0]);
-                }
-            } else {
-                self.advance(symbols, last, words).into_iter().for_each(&mut count);
+            if to - column == COLUMNS {
+                self.advance::<COLUMNS, SWAPS>(symbols, last, first..end).into_iter().for_each(&mut count);
                 last = symbols[COLUMNS - 1];
+            } else {
+                for &symbol in &symbols[..to - column] {
+                    let last = std::mem::replace(&mut last, symbol);
+                    count(self.advance::<1, SWAPS>([symbol], last, first..end)[0]);
+                }
             }
             column = to;
             steps += COLUMNS * (end - first);
@@ -236,20 +249,13 @@ impl Pattern {
     /// Advances some words by `N` columns, which have these symbols; `last` is that of the column
     /// before. Returns the carry of the last row in each column.
     #[inline]
-    fn advance<const N: usize>(&mut self, symbols: [u32; N], last: u32, words: Range<usize>) -> [Carry; N] {
-        match self.swaps {
-            true => self.advance_by::<N, true>(symbols, last, words),
-            false => self.advance_by::<N, false>(symbols, last, words),
-        }
-    }
-
-    #[inline]
-    fn advance_by<const N: usize, const SWAPS: bool>(
+    fn advance<const N: usize, const SWAPS: bool>(
         &mut self,
         symbols: [u32; N],
         last: u32,
         words: Range<usize>,
     ) -> [Carry; N] {
+        let mut swaps = [0; N];
         let mut carries = [Carry::TOP; N];
         let (mut at, end) = (words.start, words.end);
         while at < end {
@@ -265,9 +271,16 @@ impl Pattern {
                     let diagonal = &mut self.diagonal[at + word];
                     let mut before = ColumnBefore { equal: rows_before[word], diagonal: *diagonal };
                     for n in 0..N {
-                        let (equal, above) = (rows[n][word], carries[n]);
-                        carries[n] =
-                            swapping_step(equal, &mut before, &mut now_more, &mut now_less, above, WORD - 1);
+                        let (equal, above, swap) = (rows[n][word], carries[n], &mut swaps[n]);
+                        carries[n] = swapping_step(
+                            equal,
+                            &mut before,
+                            &mut now_more,
+                            &mut now_less,
+                            above,
+                            swap,
+                            WORD - 1,
+                        );
                     }
                     *diagonal = before.diagonal;
                 } else {
