@@ -96,7 +96,8 @@ DECLARE
     by_cosine text := format('near(%L, %s, 2, method => %L, normalization => %L)', q, 0.6 + 0.4 * random(), 'cosine', 'nfkc');
     by_word text := format('near(%L::text[], %s, multiset => false)', words, 0.5 + random() / 2);
     by_lexeme text := format('near(%L::tsvector, %s, method => %L)', lexemes, 0.7 + 0.3 * random(), 'containment');
-    by_edit text := format('near(%L, %s, method => %L, normalization => %L)', q, 0.02 + random() * 0.98, 'edit', 'nfkc');
+    by_edit text := format('near(%L, %s, method => %L, normalization => %L, damerau => %L)', q, 0.02 + random() * 0.98, 'edit', 'nfkc', random() < 0.5);
+    swapped text := regexp_replace(q, '(.)(.)', '\2\1');
     by_gram text := format('near(%L, %s, tokenizer => %L, normalization => %L)', q, 0.02 + random() * 0.98, 'chars', 'nfkc');
     by_number text := format('near(%L::bigint[], %s, method => %L)', few, 0.5 + random() / 2, 'dice');
 BEGIN
@@ -149,7 +150,9 @@ BEGIN
         ('by_grams', 'true', format('body <-> %s', by_gram)),
         ('by_grams', format('body <@ %s', by_edit), NULL),
         ('by_grams', format('body <@ near(%L, 0.9, method => %L, normalization => %L)', left(q, 9) || '  ', 'edit', 'nfkc'), NULL),
+        ('by_grams', format('body <@ near(%L, 0.9, method => %L, normalization => %L, damerau => true)', swapped, 'edit', 'nfkc'), NULL),
         ('by_grams', 'true', format('body <-> %s', by_edit)),
+        ('by_grams', 'true', format('body <-> near(%L, 0.1, method => %L, normalization => %L, damerau => true)', swapped, 'edit', 'nfkc')),
         ('by_grams', 'true', format('body <-> near(%L, 0.001, tokenizer => %L, normalization => %L)', overlay(q placing '#' from 3), 'chars', 'nfkc')),
         ('by_grams', 'true', format('body <-> near(%L, 0.5, tokenizer => %L, normalization => %L)', '', 'chars', 'nfkc')),
         ('by_grams', format('body <@ near(%L, 0.2, tokenizer => %L, normalization => %L)', q, 'chars', 'nfkc'), format('body <-> %s', by_gram)),

@@ -70,8 +70,8 @@ CREATE FUNCTION similar_to_first(body text) RETURNS float8 LANGUAGE sql STABLE
     BEGIN ATOMIC SELECT jaccard(body, (SELECT d.body FROM docs d WHERE d.id = 1)); END;
 
 -- What the owner of the database changed of the extension's privileges.
-REVOKE EXECUTE ON FUNCTION edit_similarity(text, text) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION edit_similarity(text, text) TO reader;
+REVOKE EXECUTE ON FUNCTION edit_similarity(text, text, bool) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION edit_similarity(text, text, bool) TO reader;
 GRANT EXECUTE ON FUNCTION words(text) TO reader WITH GRANT OPTION;
 GRANT USAGE ON TYPE minhash_sketch TO reader;
 GRANT SELECT ON neardup_jobs TO reader;

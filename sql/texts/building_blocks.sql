@@ -48,11 +48,11 @@ CREATE FUNCTION containment(a text, b text, k int DEFAULT 5) RETURNS float8
 COMMENT ON FUNCTION containment(text, text, int) IS
     'the share of the k-word shingles of a that b contains (Broder)';
 
-CREATE FUNCTION edit_similarity(a text, b text) RETURNS float8
+CREATE FUNCTION edit_similarity(a text, b text, damerau bool DEFAULT false) RETURNS float8
     AS 'MODULE_PATHNAME', 'neardup_edit_similarity'
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION edit_similarity(text, text) IS
-    '1 - Levenshtein distance / characters of the longer text; case and white space count';
+COMMENT ON FUNCTION edit_similarity(text, text, bool) IS
+    '1 - edit distance / characters of the longer text; case and white space count';
 
 CREATE FUNCTION html_text(html text, url text DEFAULT NULL, image_urls text DEFAULT 'words') RETURNS text
     AS 'MODULE_PATHNAME', 'neardup_html_text'

@@ -4,11 +4,15 @@
 //! their grams, as in the join on one machine. If the distance alone decides, texts may be similar
 //! that have no gram in common, so documents meet by pieces (Li, Deng, Wang, Feng: *Pass-Join*,
 //! PVLDB 2011): of d + 1 pieces of a text, d edits leave one as it is, and move it by at most d
-//! characters. A text offers its pieces, and texts that are not shorter look for them.
+//! characters. If they may be swaps of neighbours, each of which changes two pieces, it is 2d + 1
+//! pieces. A text offers its pieces, and texts that are not shorter look for them.
+
+use std::borrow::Cow;
 
 use super::account::ComparedTexts;
 use super::carrier::{Carrier, LeftOut, Meeting, Places, hashes_of, of_text, to_text, to_texts};
 use super::explain::{Details, Distance, Explanation};
+use super::gather::TextForm;
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
 use super::reading::Reading;
@@ -23,6 +27,7 @@ use crate::joins::edit::edit_pairs;
 use crate::joins::keys::Key;
 use crate::joins::pairs::Pairs;
 use crate::memory;
+use crate::text::word_order::in_order;
 use crate::verify::edit::{self, EditPredicate, GramBound};
 use crate::verify::levenshtein::Pattern;
 use crate::verify::predicate::Predicate;
@@ -39,7 +44,7 @@ use crate::verify::predicate::Predicate;
 /// use neardup_core::{Corpus, Edit};
 ///
 /// let predicate = EditPredicate::new(0.5)?.and_within(2);
-/// let method = Edit { predicate, algorithm: Algorithm::Auto };
+/// let method = Edit { predicate, algorithm: Algorithm::Auto, word_order: true };
 /// let pairs = Corpus::of_texts(&["harbour", "harbor", "arbor"]).pairs(&method)?;
 /// assert_eq!(pairs.iter().filter(|pair| pair.left == 0).count(), 2);
 /// # Ok::<(), neardup_core::Error>(())
@@ -50,6 +55,9 @@ pub struct Edit {
     pub predicate: EditPredicate,
     /// The algorithm that finds candidates.
     pub algorithm: Algorithm,
+    /// Whether the order of words counts. Otherwise texts are compared after their words, which are
+    /// runs of characters between white space, were put in alphabetical order.
+    pub word_order: bool,
 }
 
 impl Edit {
@@ -66,11 +74,17 @@ impl Edit {
     /// # Ok::<(), neardup_core::Error>(())
     /// ```
     pub fn new(threshold: f64) -> Result<Self> {
-        Ok(Self { predicate: EditPredicate::new(threshold)?, algorithm: Algorithm::Auto })
+        Ok(Self { predicate: EditPredicate::new(threshold)?, algorithm: Algorithm::Auto, word_order: true })
+    }
+
+    /// Returns what brings texts into the form in which they are compared, if they are not compared
+    /// as they are.
+    fn form(&self) -> Option<TextForm> {
+        (!self.word_order).then_some(in_order)
     }
 
     /// Reports whether the method is made in parts. If the distance alone decides, a text looks for
-    /// about 2 · d³ pieces of others.
+    /// about 2 · d³ pieces of others, with swaps for twice as many.
     fn is_in_parts(&self) -> bool {
         const MOST: u32 = 10;
         self.predicate.distance_alone().is_none_or(|distance| distance <= MOST)
@@ -86,7 +100,7 @@ impl Edit {
     /// # Ok::<(), neardup_core::Error>(())
     /// ```
     pub fn within(distance: u32) -> Self {
-        Self { predicate: EditPredicate::within(distance), algorithm: Algorithm::Auto }
+        Self { predicate: EditPredicate::within(distance), algorithm: Algorithm::Auto, word_order: true }
     }
 }
 
@@ -99,14 +113,20 @@ impl Method for Edit {
         /// The greatest product of the two lengths. Texts with a greater product take more than a
         /// few seconds.
         const MOST: usize = 1 << 36;
-        let [a, b] = pair.texts;
+        let mut texts = pair.texts.map(Cow::Borrowed);
+        if let Some(form) = self.form() {
+            texts = [Cow::Owned(form(&texts[0], stop)?), Cow::Owned(form(&texts[1], stop)?)];
+        }
+        let [a, b] = texts.each_ref().map(Cow::as_ref);
         if a != b && a.chars().count().saturating_mul(b.chars().count()) > MOST {
             return Ok(Explanation::unknown("the texts are too long"));
         }
-        let (distance, longer) = edit::distance(a, b, stop)?;
+        let (distance, longer) = edit::distance_by(a, b, self.predicate.swaps, stop)?;
         let similarity = edit::similarity(distance, longer);
         let passes = longer > 0 && self.predicate.passes(distance, longer);
-        Ok(Explanation::new(similarity, passes).with(Details::Edit(Distance { distance, longer })))
+        let damerau = Some(edit::distance_by(a, b, true, stop)?.0).filter(|&fewer| fewer < distance);
+        let details = Details::Edit(Distance { distance, longer, damerau });
+        Ok(Explanation::new(similarity, passes).with(details))
     }
 
     fn update(&self) -> Update {
@@ -122,7 +142,7 @@ impl Method for Edit {
     }
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
-        let (collectors, _) = reading.read_texts(false)?;
+        let (collectors, _) = reading.read_texts(false, self.form())?;
         let distinct = distinct(collectors, reading.right_from(), reading.executor)?;
         reading.account.compared = ComparedTexts {
             texts: distinct.texts.len() as u64,
@@ -152,13 +172,12 @@ fn start(length: u32, n: u32, count: u32) -> u32 {
     (u64::from(length) * u64::from(n) / u64::from(count)) as u32
 }
 
-/// Adds the pieces of a text, and those that it looks for at this distance.
-fn pieces(text: &str, distance: u32, keys: &mut Vec<Key>) -> Result<()> {
+/// Adds `count` pieces of a text, and those that it looks for at this distance.
+fn pieces(text: &str, distance: u32, count: u32, keys: &mut Vec<Key>) -> Result<()> {
     let mut windows = RunHashes::default();
     windows.set(text)?;
     // No text of the server has more characters than 32 bits can count.
     let own = text.chars().count() as u32;
-    let count = distance + 1;
     for length in own.saturating_sub(distance).max(1)..=own {
         // A text with fewer characters than pieces has an empty piece, which each text has.
         if length < count {
@@ -181,8 +200,11 @@ fn pieces(text: &str, distance: u32, keys: &mut Vec<Key>) -> Result<()> {
 }
 
 impl Carrier for Edit {
-    fn carry(&self, document: &Document, _: Places<'_>, _: &Stop) -> Result<Vec<u8>> {
-        of_text(document)
+    fn carry(&self, document: &Document, _: Places<'_>, stop: &Stop) -> Result<Vec<u8>> {
+        match (self.form(), document) {
+            (Some(form), Document::Text(text)) => Ok(form(text, stop)?.into_bytes()),
+            _ => of_text(document),
+        }
     }
 
     fn meeting(&self) -> Meeting {
@@ -195,7 +217,10 @@ impl Carrier for Edit {
     fn keys(&self, carried: &[u8], _: LeftOut<'_>, keys: &mut Vec<Key>, _: &Stop) -> Result<()> {
         match self.predicate.distance_alone() {
             None => Ok(()),
-            Some(distance) => pieces(to_text(carried)?, distance, keys),
+            Some(distance) => {
+                let count = self.predicate.without_swaps(distance).saturating_add(1);
+                pieces(to_text(carried)?, distance, count, keys)
+            }
         }
     }
 
@@ -221,7 +246,7 @@ impl Carrier for Edit {
             return Ok(None);
         }
         let mut pattern = Pattern::default();
-        pattern.set(a)?;
+        pattern.set(a, self.predicate.swaps)?;
         let distance = pattern.distance(b, y, most, most / 4, stop)?;
         let passing = distance.filter(|&distance| self.predicate.passes(distance, longer));
         Ok(passing.map(|distance| edit::similarity(distance, longer)))

@@ -154,7 +154,7 @@ pub struct RunsOfTwo {
     pub runs: Vec<Region>,
 }
 
-/// A Levenshtein distance.
+/// An edit distance: that of Levenshtein, or if the method counts swaps, that of Damerau.
 ///
 /// ```
 /// use neardup_core::explain::{Details, Distance};
@@ -162,7 +162,7 @@ pub struct RunsOfTwo {
 ///
 /// let texts = TwoTexts::new(["harbour", "arbor"])?;
 /// let evidence = Edit::new(0.8)?.explain(&texts, &Stop::default())?.evidence;
-/// assert_eq!(evidence.details, Some(Details::Edit(Distance { distance: 2, longer: 7 })));
+/// assert_eq!(evidence.details, Some(Details::Edit(Distance { distance: 2, longer: 7, damerau: None })));
 /// # Ok::<(), neardup_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -171,6 +171,9 @@ pub struct Distance {
     pub distance: u32,
     /// The number of characters of the longer text.
     pub longer: u32,
+    /// The distance by which two neighbours that change places are one edit, if it is less.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub damerau: Option<u32>,
 }
 
 /// A longest common subsequence, and the facts that make the two texts candidates.

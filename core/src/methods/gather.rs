@@ -3,6 +3,7 @@
 
 use super::reading::Reading;
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::features::FeatureSpec;
 use crate::features::sets::builder::SetBuilder;
 use crate::features::texts::TextCollector;
@@ -11,6 +12,9 @@ use crate::features::units::sets::{DocumentUnit, Gathering, UnitReader};
 use crate::features::units::signatures::{Features, Maker};
 use crate::features::units::text_store::TextStore;
 use crate::storage::log::Log;
+
+/// A function that brings a text into the form in which texts are compared.
+pub type TextForm = fn(&str, &Stop) -> Result<String>;
 
 impl<'a> Reading<'a> {
     /// Reads all documents, builds their sets, and records them in the account. If `files`, sets
@@ -46,9 +50,14 @@ impl<'a> Reading<'a> {
         Ok(builder)
     }
 
-    /// Reads all documents and keeps their texts, for `features::texts::distinct_in`. If `files`,
-    /// all texts are in a temporary file if they would take more than half of the memory.
-    pub fn read_texts(&mut self, files: bool) -> Result<(Vec<TextCollector>, Log<u8>)> {
+    /// Reads all documents and keeps their texts, or what `form` makes of them, for
+    /// `features::texts::distinct_in`. If `files`, all texts are in a temporary file if they would
+    /// take more than half of the memory.
+    pub fn read_texts(
+        &mut self,
+        files: bool,
+        form: Option<TextForm>,
+    ) -> Result<(Vec<TextCollector>, Log<u8>)> {
         let new = |_| (TextCollector::default(), Document::default());
         let mut collectors: Vec<_> = (0..self.executor.count()).map(new).collect();
         let mut file = Log::default();
@@ -56,7 +65,10 @@ impl<'a> Reading<'a> {
         self.read(|batch| {
             batch.share_out(&mut collectors, |(texts, page), row, document, stop| {
                 let Document::Text(text) = document.read(page, stop)? else { return Ok(()) };
-                texts.add(row, text)
+                match form {
+                    Some(form) => texts.add(row, &form(text, stop)?),
+                    None => texts.add(row, text),
+                }
             })?;
             let held = collectors.iter().map(|(texts, _)| texts.bytes()).sum();
             let of_texts: usize = collectors.iter().map(|(texts, _)| texts.text_bytes()).sum();

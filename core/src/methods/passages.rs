@@ -13,7 +13,8 @@ use crate::features::units::sets::{DocumentUnit, Units};
 use crate::memory;
 use crate::passages::edited::EditedWords;
 use crate::passages::edited::search::EditedSearch;
-use crate::passages::edited::windows::{RankedRows, WindowReader};
+use crate::passages::edited::seeds::RankedRows;
+use crate::passages::edited::windows::WindowReader;
 use crate::passages::in_groups::{FoundPassages, LoggedPassage};
 use crate::passages::search::Search;
 use crate::passages::{Capped, Parameters, PassageSearch, Phase};
@@ -93,7 +94,8 @@ fn edited(edits: EditedWords, most: u32, reading: &mut Reading<'_>) -> Result<Ed
     }
     let rows = RankedRows { ranks: places(&rows)?, rows, right_from };
     reading.report(|| "listing shared runs".to_owned());
-    // Seeds are listed with a bit for each word, and the number of words before each row.
+    // Seeds are listed with a bit for each word, and the number of words before each row. Half of
+    // the budget is for a byte of each word.
     let marks = reading.account.tokens as usize / 8 + rows.rows.len() * size_of::<u64>();
     let held = texts.bytes() + 2 * memory::bytes(&rows.rows) + windows.bytes() + marks;
     let resources = reading.resources_after(held);
@@ -101,7 +103,7 @@ fn edited(edits: EditedWords, most: u32, reading: &mut Reading<'_>) -> Result<Ed
     reading.account.counts.candidates = search.all;
     reading.account.counts.stop_signatures = search.capped.sentences;
     reading.account.counts.stop_documents = search.capped.occurrences;
-    reading.held(search.bytes().max(held + resources.budget / 4));
+    reading.held(search.bytes().max(held + resources.budget / 4 * 3));
     Ok(search)
 }
 

@@ -120,7 +120,7 @@ impl Method for Runs {
     }
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
-        let (collectors, _) = reading.read_texts(false)?;
+        let (collectors, _) = reading.read_texts(false, None)?;
         let distinct = distinct(collectors, reading.right_from(), reading.executor)?;
         let held = distinct.texts.bytes();
         reading.account.distinct_sets = distinct.texts.len() as u64;

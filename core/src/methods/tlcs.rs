@@ -121,7 +121,7 @@ impl Tlcs {
     /// Also returns the file of the texts, if they do not fit in memory.
     fn lists(&self, reading: &mut Reading<'_>) -> Result<(Distinct, Log<u8>, SignatureLists)> {
         reading.compares(Some(LongParts::Sentences));
-        let (collectors, mut file) = reading.read_texts(true)?;
+        let (collectors, mut file) = reading.read_texts(true, None)?;
         let distinct = distinct_in(collectors, &mut file, reading.right_from(), reading.executor)?;
         let budget = reading.left_after(distinct.texts.bytes());
         let (files, executor) = (reading.files, reading.executor);

@@ -5,7 +5,8 @@
 //! | --- | --- |
 //! | 0 | version of this format; versions 1 and 2 of a `text_ball` are other formats |
 //! | 1 | the form in which texts are compared ([`Normalization`]), or 0 |
-//! | 2 to 7 | 0 |
+//! | 2 | 1 if two neighbours that change places are one edit, or 0 |
+//! | 3 to 7 | 0 |
 //! | 8 to 15 | the least similarity, a double, little-endian |
 //! | from 16 on | the text, in UTF-8 |
 
@@ -25,6 +26,8 @@ pub const VERSION: u8 = 3;
 pub const METHOD: &str = "edit";
 /// How a text form of a ball begins.
 const BEGINNING: &str = "<edit:";
+/// What stands before the normalization form in the text form of a ball with swaps.
+const SWAPS: &str = "damerau:";
 const DOING: &str = "making a ball";
 
 /// The texts that are similar to a text by edit distance.
@@ -34,6 +37,8 @@ pub struct EditBall<'a> {
     pub similarity: f64,
     /// The form in which texts are compared. The text at the centre is in this form already.
     pub normalization: Option<Normalization>,
+    /// Whether two neighbouring characters that change places are one edit.
+    pub swaps: bool,
     /// The text at the centre.
     pub text: &'a str,
 }
@@ -49,16 +54,28 @@ impl<'a> EditBall<'a> {
         text.trim_start().starts_with(BEGINNING)
     }
 
-    /// Builds the ball around a text, as bytes. Fails for a similarity outside (0, 1].
-    pub fn build(similarity: f64, normalization: Option<Normalization>, text: &str) -> Result<Vec<u8>> {
-        let mut bytes = header(similarity, normalization)?;
-        memory::extend(&mut bytes, text.as_bytes(), DOING)?;
+    /// Builds the bytes of the ball. Fails for a similarity outside (0, 1].
+    pub fn build(&self) -> Result<Vec<u8>> {
+        let (form, swaps) = (Normalization::number(self.normalization), self.swaps.into());
+        let mut bytes = head([VERSION, form, swaps, 0, 0, 0, 0, 0], self.similarity)?;
+        memory::extend(&mut bytes, self.text.as_bytes(), DOING)?;
         Ok(bytes)
+    }
+
+    /// Returns the condition that a text in the ball meets.
+    pub fn predicate(&self) -> Result<EditPredicate> {
+        Ok(EditPredicate::new(self.similarity)?.with_swaps(self.swaps))
+    }
+
+    /// Describes the texts that are compared, and their edits if they are special, for messages.
+    pub fn describe(&self) -> String {
+        let texts = Normalization::describe(self.normalization);
+        if self.swaps { format!("{texts}, damerau") } else { texts }
     }
 
     /// Parses a ball. Fails for malformed bytes. O(bytes).
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
-        let Some((&[VERSION, form, 0, 0, 0, 0, 0, 0, similarity @ ..], text)) =
+        let Some((&[VERSION, form, swaps @ 0..=1, 0, 0, 0, 0, 0, similarity @ ..], text)) =
             bytes.split_first_chunk::<HEADER>()
         else {
             return Err(bad("its head is not that of a ball by edit distance"));
@@ -68,13 +85,14 @@ impl<'a> EditBall<'a> {
         let similarity = f64::from_le_bytes(similarity);
         check_similarity(similarity).map_err(|error| bad(error.to_string()))?;
         let text = std::str::from_utf8(text).map_err(|_| bad("its document is not UTF-8"))?;
-        Ok(Self { similarity, normalization, text })
+        Ok(Self { similarity, normalization, swaps: swaps == 1, text })
     }
 
     /// Formats the ball as text: `<edit:0.8:"a text">`. A text is cut off after `most` characters.
     pub fn to_text(&self, most: usize, stop: &Stop) -> Result<String> {
         let form = Normalization::prefix(self.normalization);
-        let mut writer = JsonWriter::new(format!("{BEGINNING}{}:{form}", self.similarity), most, stop);
+        let swaps = if self.swaps { SWAPS } else { "" };
+        let mut writer = JsonWriter::new(format!("{BEGINNING}{}:{swaps}{form}", self.similarity), most, stop);
         writer.string(self.text)?;
         writer.finish()
     }
@@ -86,17 +104,18 @@ impl<'a> EditBall<'a> {
             return Err(bad("it should be <edit:, a similarity, a colon, a text in quotes, and >"));
         };
         let similarity = similarity.trim().parse().map_err(|_| bad("its similarity is not a number"))?;
-        let (form, text) = Normalization::without_prefix(text);
-        let mut bytes = header(similarity, form).map_err(|error| bad(error.to_string()))?;
+        let (swaps, text) = match text.trim_start().strip_prefix(SWAPS) {
+            Some(text) => (true, text),
+            None => (false, text),
+        };
+        let (normalization, text) = Normalization::without_prefix(text);
+        let ball = Self { similarity, normalization, swaps, text: "" };
+        let mut bytes = ball.build().map_err(|error| bad(error.to_string()))?;
         let mut reader = JsonReader::new(text, NAME, stop);
         reader.string(&mut bytes)?;
         reader.end()?;
         Ok(bytes)
     }
-}
-
-fn header(similarity: f64, normalization: Option<Normalization>) -> Result<Vec<u8>> {
-    head([VERSION, Normalization::number(normalization), 0, 0, 0, 0, 0, 0], similarity)
 }
 
 /// Compares texts with the centre of a ball. The result is the same as in a join by edit distance.
@@ -111,8 +130,8 @@ impl EditVerifier {
     /// Prepares the comparison. O(bytes).
     pub fn new(ball: &EditBall<'_>) -> Result<Self> {
         let mut pattern = Pattern::default();
-        pattern.set(ball.text)?;
-        let predicate = EditPredicate::new(ball.similarity)?;
+        pattern.set(ball.text, ball.swaps)?;
+        let predicate = ball.predicate()?;
         Ok(Self { predicate, pattern, characters: characters(ball.text) })
     }
 
@@ -179,11 +198,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn balls_are_read_as_they_were_made(text in ".{0,60}|[\\x00-\\x40\\\\\"]{0,12}", similarity in 0.001..=1.0_f64, form in 0..3_u8) {
+        fn balls_are_read_as_they_were_made(text in ".{0,60}|[\\x00-\\x40\\\\\"]{0,12}", similarity in 0.001..=1.0_f64, form in 0..3_u8, swaps: bool) {
             let (stop, normalization) = (Stop::default(), Normalization::from_number(form).unwrap());
-            let bytes = EditBall::build(similarity, normalization, &text).unwrap();
+            let made = EditBall { similarity, normalization, swaps, text: &text };
+            let bytes = made.build().unwrap();
             let ball = EditBall::parse(&bytes).unwrap();
-            prop_assert_eq!(ball, EditBall { similarity, normalization, text: &text });
+            prop_assert_eq!(ball, made);
             let shown = ball.to_text(WHOLE, &stop).unwrap();
             prop_assert!(EditBall::is(&bytes) && EditBall::is_text(&shown));
             prop_assert_eq!(&EditBall::from_text(&shown, &stop).unwrap(), &bytes);
@@ -191,7 +211,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_and_any_text(bytes in prop::collection::vec(any::<u8>(), 0..40), text in "<edit:[0-9.]{0,4}:(nfk?c:)?.{0,20}") {
+        fn any_bytes_and_any_text(bytes in prop::collection::vec(any::<u8>(), 0..40), text in "<edit:[0-9.]{0,4}:(damerau:)?(nfk?c:)?.{0,20}") {
             let mut bytes = bytes;
             if let Some(head) = bytes.get_mut(..8) {
                 head.copy_from_slice(&[VERSION, 0, 0, 0, 0, 0, 0, 0]);
@@ -206,11 +226,11 @@ mod tests {
         }
 
         #[test]
-        fn rows_are_compared_as_by_the_naive_distance(a in "[ab ]{0,9}", b in "[abc ]{0,9}", similarity in 0.01..=1.0_f64) {
+        fn rows_are_compared_as_by_the_naive_distance(a in "[ab ]{0,9}", b in "[abc ]{0,9}", similarity in 0.01..=1.0_f64, swaps: bool) {
             let stop = Stop::default();
-            let bytes = EditBall::build(similarity, None, &a).unwrap();
+            let bytes = EditBall { similarity, normalization: None, swaps, text: &a }.build().unwrap();
             let mut verifier = EditVerifier::new(&EditBall::parse(&bytes).unwrap()).unwrap();
-            let (distance, longer) = edit::distance(&a, &b, &stop).unwrap();
+            let (distance, longer) = edit::distance_by(&a, &b, swaps, &stop).unwrap();
             let expected = edit::similarity(distance, longer);
             prop_assert_eq!(verifier.similarity(&b, &stop).unwrap(), expected);
             prop_assert_eq!(verifier.within(&b, &stop).unwrap(), Some(expected).filter(|&found| found >= similarity));
@@ -219,7 +239,8 @@ mod tests {
 
     #[test]
     fn balls_stay_as_they_are() {
-        let bytes = EditBall::build(0.8, None, "a\"").unwrap();
+        let of = |text| EditBall { similarity: 0.8, normalization: None, swaps: false, text };
+        let bytes = of("a\"").build().unwrap();
         assert_eq!(bytes, [&[3, 0, 0, 0, 0, 0, 0, 0][..], &0.8_f64.to_le_bytes(), b"a\""].concat());
         let ball = EditBall::parse(&bytes).unwrap();
         assert_eq!(ball.to_text(WHOLE, &Stop::default()).unwrap(), r#"<edit:0.8:"a\"">"#);
@@ -228,12 +249,22 @@ mod tests {
             bytes[at] = with;
             EditBall::parse(&bytes).is_err()
         };
-        assert!(changed(0, 2) && changed(1, 3) && changed(7, 1) && changed(15, 0xff) && changed(16, 0xff));
-        assert!(EditBall::build(0.0, None, "a").is_err() && EditBall::build(1.5, None, "a").is_err());
-        let bytes = EditBall::build(0.8, Some(Normalization::Nfkc), "a").unwrap();
-        assert_eq!(bytes[..3], [3, 2, 0]);
-        let shown = EditBall::parse(&bytes).unwrap().to_text(WHOLE, &Stop::default()).unwrap();
-        assert_eq!(shown, r#"<edit:0.8:nfkc:"a">"#);
+        assert!(changed(0, 2) && changed(1, 3) && changed(2, 2) && changed(7, 1));
+        assert!(changed(15, 0xff) && changed(16, 0xff));
+        assert!(
+            [0.0, 1.5]
+                .map(|similarity| EditBall { similarity, ..of("a") }.build())
+                .iter()
+                .all(Result::is_err)
+        );
+        for (swaps, head, expected) in [
+            (false, [3, 2, 0], r#"<edit:0.8:nfkc:"a">"#),
+            (true, [3, 2, 1], r#"<edit:0.8:damerau:nfkc:"a">"#),
+        ] {
+            let ball = EditBall { normalization: Some(Normalization::Nfkc), swaps, ..of("a") };
+            assert_eq!(ball.build().unwrap()[..3], head);
+            assert_eq!(ball.to_text(WHOLE, &Stop::default()).unwrap(), expected);
+        }
         assert!(EditBall::from_text("<edit:0.8:\"a\"> x", &Stop::default()).is_err());
     }
 
@@ -247,7 +278,9 @@ mod tests {
         };
         let of_sets =
             |least| ball::SetBall::build(&parameters, least, &Document::Text("a b".into())).unwrap();
-        let by_edits = |least| EditBall::build(least, None, "a b").unwrap();
+        let by_edits = |similarity| {
+            EditBall { similarity, normalization: None, swaps: true, text: "a b" }.build().unwrap()
+        };
         for build in [&of_sets as &dyn Fn(f64) -> Vec<u8>, &by_edits] {
             assert_eq!(least_of(&build(0.3)), Some(0.3));
             assert_eq!(with_least(&build(0.3), 0.75).unwrap(), build(0.75));

@@ -5,13 +5,14 @@
 //! It costs at least the distance of the start to the first *i* characters of the centre, and the
 //! difference in length between the rest of the centre and the rest of the text. The distances of
 //! the start to all prefixes of the centre are the last column of their table, which takes one step
-//! of 64 rows for each character of the start (Myers, JACM 1999).
+//! of 64 rows for each character of the start (Myers, JACM 1999). A swap of the last character of
+//! the start and the next one leaves out this column; the row between has no greater value.
 
 use super::edit_ball::{EditBall, characters};
 use crate::error::Result;
 use crate::joins::sets::bounds::partition;
 use crate::verify::character_counts::CharacterCounts;
-use crate::verify::column::{Carry, SymbolPage, WORD, step};
+use crate::verify::column::{Carry, ColumnBefore, SymbolPage, WORD, step, swapping_step};
 use crate::verify::edit::{self, EditPredicate};
 
 /// Bounds the distance of texts to the centre of a ball.
@@ -28,8 +29,8 @@ impl EditBounds {
     /// Prepares the comparison. O(bytes).
     pub fn new(ball: &EditBall<'_>) -> Result<Self> {
         Ok(Self {
-            predicate: EditPredicate::new(ball.similarity)?,
-            start: TextStart::new(ball.text)?,
+            predicate: ball.predicate()?,
+            start: TextStart::new(ball.text, ball.swaps)?,
             counts: CharacterCounts::new(ball.text),
             characters: characters(ball.text),
         })
@@ -85,19 +86,20 @@ impl EditBounds {
 struct TextStart {
     rows: usize,
     symbols: SymbolPage,
+    swaps: bool,
 }
 
 impl TextStart {
     /// Prepares the comparison. Returns None for an empty text and for one of more than 64
     /// characters.
-    fn new(text: &str) -> Result<Option<Self>> {
+    fn new(text: &str, swaps: bool) -> Result<Option<Self>> {
         let rows: Vec<u32> = text.chars().take(WORD + 1).map(u32::from).collect();
         if rows.is_empty() || rows.len() > WORD {
             return Ok(None);
         }
         let mut symbols = SymbolPage::default();
         symbols.set(&rows)?;
-        Ok(Some(Self { rows: rows.len(), symbols }))
+        Ok(Some(Self { rows: rows.len(), symbols, swaps }))
     }
 
     /// Returns the least distance that a text can have that begins with `start` and has `left` more
@@ -115,10 +117,14 @@ impl TextStart {
     #[inline]
     fn least(&self, start: impl Iterator<Item = u32>, left: u32) -> u32 {
         let (mut more, mut less) = (u64::MAX, 0_u64);
-        let (mut columns, mut distance) = (0, self.rows as u32);
+        let (mut columns, mut distance, last) = (0, self.rows as u32, self.rows - 1);
+        let mut before = ColumnBefore::NOTHING;
         for symbol in start {
-            let carry =
-                step(self.symbols.rows_of(symbol)[0], &mut more, &mut less, Carry::TOP, self.rows - 1);
+            let equal = self.symbols.rows_of(symbol)[0];
+            let carry = match self.swaps {
+                true => swapping_step(equal, &mut before, &mut more, &mut less, Carry::TOP, &mut 0, last),
+                false => step(equal, &mut more, &mut less, Carry::TOP, last),
+            };
             distance = distance + carry.more as u32 - carry.less as u32;
             columns += 1;
         }
@@ -141,19 +147,19 @@ mod tests {
     use super::*;
     use crate::executor::Stop;
     use crate::search::edit_ball::EditVerifier;
-    use crate::verify::edit::distance;
+    use crate::verify::edit::distance_by;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
-        fn starts_promise_enough(a in "[abé ]{0,9}|[ab]{60,70}", b in "[abcé ]{0,9}", at in 0..9_usize, similarity in 0.01..=1.0_f64) {
-            let bytes = EditBall::build(similarity, None, &a).unwrap();
+        fn starts_promise_enough(a in "[abé ]{0,9}|[ab]{60,70}", b in "[abcé ]{0,9}", at in 0..9_usize, similarity in 0.01..=1.0_f64, swaps: bool) {
+            let bytes = EditBall { similarity, normalization: None, swaps, text: &a }.build().unwrap();
             let mut verifier = EditVerifier::new(&EditBall::parse(&bytes).unwrap()).unwrap();
             let bounds = EditBounds::new(&EditBall::parse(&bytes).unwrap()).unwrap();
             let found = verifier.within(&b, &Stop::default()).unwrap();
             let start: String = b.chars().take(at).collect();
             let size = characters(&b);
-            let (distance, longer) = edit::distance(&a, &b, &Stop::default()).unwrap();
+            let (distance, longer) = distance_by(&a, &b, swaps, &Stop::default()).unwrap();
             prop_assert!(bounds.least_by_start(&start, size) <= distance);
             prop_assert!(bounds.least_by_counts(&CharacterCounts::new(&b), size) <= distance);
             if bounds.is_exact() {
@@ -172,12 +178,13 @@ mod tests {
 
         /// The bound of a whole text is its distance, and no start says more than the whole.
         #[test]
-        fn bounds_hold(x in "[abcé]{1,70}|[a-f字]{1,9}", y in "[abcé]{0,70}|[a-f字]{0,9}", at in 0..70_usize) {
-            let Some(bound) = TextStart::new(&x).unwrap() else {
+        fn bounds_hold(x in "[abcé]{1,70}|[a-f字]{1,9}", y in "[abcé]{0,70}|[a-f字]{0,9}", at in 0..70_usize, swaps: bool) {
+            let distance = |x: &str, y: &str| distance_by(x, y, swaps, &Stop::default());
+            let Some(bound) = TextStart::new(&x, swaps).unwrap() else {
                 prop_assert!(x.chars().count() > 64);
                 return Ok(());
             };
-            let (found, _) = distance(&x, &y, &Stop::default()).unwrap();
+            let (found, _) = distance(&x, &y).unwrap();
             prop_assert_eq!(bound.least_distance(&y, 0), found);
             let start: String = y.chars().take(at).collect();
             let left = y.chars().skip(at).count() as u32;
@@ -187,7 +194,7 @@ mod tests {
             let reached = rest.map(|rest| {
                 let missing = left as usize - rest.clone().count();
                 let other: String = start.chars().chain(rest).chain((0..missing).map(|_| '-')).collect();
-                distance(&x, &other, &Stop::default()).unwrap().0
+                distance(&x, &other).unwrap().0
             });
             prop_assert!(reached.min().is_some_and(|least| least >= bound.least_distance(&start, left)));
         }
@@ -195,10 +202,14 @@ mod tests {
 
     #[test]
     fn known_bounds() {
-        let bound = TextStart::new("kitten").unwrap().unwrap();
+        let bound = TextStart::new("kitten", false).unwrap().unwrap();
         assert_eq!(bound.least_distance("sitting", 0), 3);
         assert_eq!((bound.least_distance("sit", 3), bound.least_distance("", 6)), (1, 0));
         assert_eq!((bound.least_distance("kitten", 4), bound.least_distance("xyz", 3)), (4, 3));
-        assert!(TextStart::new("").unwrap().is_none() && TextStart::new(&"a".repeat(65)).unwrap().is_none());
+        let is_none = |text: &str| TextStart::new(text, true).unwrap().is_none();
+        assert!(is_none("") && is_none(&"a".repeat(65)));
+        // The swap that the end of the start cuts in two costs no more than the start.
+        let bound = |swaps| TextStart::new("ab", swaps).unwrap().unwrap().least_distance("b", 1);
+        assert_eq!((bound(false), bound(true)), (1, 1));
     }
 }

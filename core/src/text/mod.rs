@@ -2,8 +2,9 @@
 //! white space, q-grams of characters ([`grams`]), sentences ([`sentences`], [`sentence_marks`],
 //! [`abbreviations`]) and paragraphs ([`paragraphs`]). The place of a unit in its text is a span
 //! ([`spans`]). Sentences and paragraphs depend on the layout of lines ([`lines`],
-//! [`list_markers`]). [`html`] turns HTML pages into text. [`characters`] has the properties and
-//! the width of characters. Texts are plain or packed by the server ([`packed`], [`pglz`]).
+//! [`list_markers`]). [`word_order`] puts words in alphabetical order. [`html`] turns HTML pages
+//! into text. [`characters`] has the properties and the width of characters. Texts are plain or
+//! packed by the server ([`packed`], [`pglz`]).
 
 pub mod abbreviations;
 pub mod characters;
@@ -19,6 +20,7 @@ pub mod sentence_marks;
 pub mod sentences;
 pub mod spans;
 mod word_blocks;
+pub mod word_order;
 pub mod words;
 
 /// The version of the table of characters and of the rules in this module. It is part of every

@@ -1,6 +1,6 @@
-//! A column of the table for a Levenshtein distance, with 64 rows in a machine word: the step from
-//! one column to the next (Myers, JACM 1999; Hyyrö, Nordic J. Computing 2003), and the rows of each
-//! symbol, which the step needs.
+//! A column of the table for an edit distance, with 64 rows in a machine word: the step from one
+//! column to the next (Myers, JACM 1999; Hyyrö, Nordic J. Computing 2003, also for neighbours that
+//! change places), and the rows of each symbol, which the step needs.
 
 use crate::error::Result;
 use crate::memory;
@@ -31,6 +31,13 @@ impl Carry {
 /// Returns the carry of row `last`.
 #[inline]
 pub fn step(equal: u64, more: &mut u64, less: &mut u64, above: Carry, last: usize) -> Carry {
+    step_by_diagonal(equal, more, less, above, last).0
+}
+
+/// Advances one word, and also returns the rows whose value is that of the row above in the
+/// previous column.
+#[inline]
+fn step_by_diagonal(equal: u64, more: &mut u64, less: &mut u64, above: Carry, last: usize) -> (Carry, u64) {
     let equal = equal | above.less;
     let diagonal = (((equal & *more).wrapping_add(*more)) ^ *more) | equal | *less;
     let right_more = *less | !(diagonal | *more);
@@ -39,6 +46,46 @@ pub fn step(equal: u64, more: &mut u64, less: &mut u64, above: Carry, last: usiz
     let (right_more, right_less) = (right_more << 1 | above.more, right_less << 1 | above.less);
     *more = right_less | !(diagonal | right_more);
     *less = right_more & diagonal;
+    (carry, diagonal)
+}
+
+/// What a step that knows swapped neighbours needs of a word's previous column.
+#[derive(Debug, Clone, Copy)]
+pub struct ColumnBefore {
+    /// The rows that hold the previous column's symbol.
+    pub equal: u64,
+    /// The rows whose value is that of the row above in the column before the previous one.
+    pub diagonal: u64,
+}
+
+impl ColumnBefore {
+    /// Before the first column of a word, nothing can have changed places.
+    pub const NOTHING: Self = Self { equal: 0, diagonal: u64::MAX };
+}
+
+/// Advances one word like [`step`], where two neighbouring symbols that changed places are one
+/// edit. `swap` is 1 if the last row of the word above and the first row of this one may have
+/// changed places; it becomes that of the word below.
+///
+/// A row and the one above hold the last two symbols in the other order. Then the row's value is at
+/// most one more than that of two rows above, two columns before. This is less than without the
+/// swap only if the value between both, on their diagonal, is one more, too. So the swap is like an
+/// equal symbol.
+#[inline]
+pub fn swapping_step(
+    equal: u64,
+    before: &mut ColumnBefore,
+    more: &mut u64,
+    less: &mut u64,
+    above: Carry,
+    swap: &mut u64,
+    last: usize,
+) -> Carry {
+    let first = !before.diagonal & equal;
+    let swapped = (first << 1 | *swap) & before.equal;
+    let (carry, diagonal) = step_by_diagonal(equal | swapped, more, less, above, last);
+    *before = ColumnBefore { equal, diagonal };
+    *swap = first >> last & 1;
     carry
 }
 

@@ -1,5 +1,6 @@
 //! Edit similarity: 1 - Levenshtein distance / characters of the longer text
-//! (docs/design/algorithms.md section 8).
+//! (docs/design/algorithms.md section 8). If swaps count, two neighbouring characters that change
+//! places are one edit, of which neither is edited again (restricted Damerau distance).
 //!
 //! Characters are the Unicode code points of the unchanged text: case, punctuation and white space
 //! count. The similarity is one correctly rounded division, (longer - distance) / longer, and a
@@ -39,6 +40,12 @@ pub fn similarity(distance: u32, longer: u32) -> f64 {
 /// # Ok::<(), neardup_core::Error>(())
 /// ```
 pub fn distance(a: &str, b: &str, stop: &Stop) -> Result<(u32, u32)> {
+    distance_by(a, b, false, stop)
+}
+
+/// Returns the same as [`distance`], or if `swaps` is set, the restricted Damerau distance, by
+/// which two neighbouring characters that change places are one edit.
+pub fn distance_by(a: &str, b: &str, swaps: bool, stop: &Stop) -> Result<(u32, u32)> {
     let (a, b) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     // No text of the server has more characters than 32 bits can count.
     let [x, y] = [a, b].map(|text| text.chars().count() as u32);
@@ -47,7 +54,7 @@ pub fn distance(a: &str, b: &str, stop: &Stop) -> Result<(u32, u32)> {
         return Ok((0, longer));
     }
     let mut pattern = Pattern::default();
-    pattern.set(a)?;
+    pattern.set(a, swaps)?;
     Ok((pattern.distance(b, y, longer, 0, stop)?.unwrap_or(longer), longer))
 }
 
@@ -66,6 +73,8 @@ pub struct EditPredicate {
     threshold: f64,
     /// The greatest distance. It applies to pairs of any similarity.
     most: u32,
+    /// Whether two neighbouring characters that change places are one edit.
+    pub(crate) swaps: bool,
 }
 
 impl EditPredicate {
@@ -81,7 +90,7 @@ impl EditPredicate {
     /// ```
     pub fn new(threshold: f64) -> Result<Self> {
         measure::check_threshold(threshold)?;
-        Ok(Self { threshold, most: u32::MAX })
+        Ok(Self { threshold, most: u32::MAX, swaps: false })
     }
 
     /// Accepts pairs that are at most `distance` edits apart. Their similarity does not matter.
@@ -92,7 +101,23 @@ impl EditPredicate {
     /// assert!(EditPredicate::within(2).passes(2, 2) && !EditPredicate::within(2).passes(3, 900));
     /// ```
     pub fn within(distance: u32) -> Self {
-        Self { threshold: 0.0, most: distance }
+        Self { threshold: 0.0, most: distance, swaps: false }
+    }
+
+    /// Counts two neighbouring characters that change places as one edit if `swaps` is set, and as
+    /// two edits otherwise. No character is edited twice (restricted Damerau distance).
+    ///
+    /// ```
+    /// use neardup_core::{Corpus, Edit, parameters::{Algorithm, EditPredicate}};
+    ///
+    /// let predicate = EditPredicate::new(0.8)?.with_swaps(true);
+    /// let method = Edit { predicate, algorithm: Algorithm::Auto, word_order: true };
+    /// assert_eq!(Corpus::of_texts(&["Brain", "Brian"]).pairs(&method)?.len(), 1);
+    /// # Ok::<(), neardup_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_swaps(self, swaps: bool) -> Self {
+        Self { swaps, ..self }
     }
 
     /// Adds the condition that a pair is at most `distance` edits apart.
@@ -105,6 +130,12 @@ impl EditPredicate {
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn distance_alone(&self) -> Option<u32> {
         (self.threshold == 0.0).then_some(self.most)
+    }
+
+    /// Returns how many insertions, deletions and replacements as many edits are at most.
+    #[inline]
+    pub(crate) fn without_swaps(&self, distance: u32) -> u32 {
+        if self.swaps { distance.saturating_mul(2) } else { distance }
     }
 
     /// Reports whether a pair with this distance passes if its longer text has `longer` characters.
@@ -172,14 +203,17 @@ impl GramBound {
     /// be similar without a common gram: aaac and aabc at q = 3. If the shortest text that may have
     /// distance 1 has 2q characters or more, two similar texts that differ always share a gram: at
     /// this length the bound is 1 or more, and the text must grow by at least q characters before
-    /// the distance can grow by one, so the bound never falls below 1.
+    /// the distance can grow by one, so the bound never falls below 1. A swap changes q + 1 grams,
+    /// so with swaps the shortest text has one character more.
     pub fn new(edit: EditPredicate) -> Self {
-        let q = if edit.first_length(1).is_none_or(|first| first >= 4) { 2 } else { 1 };
+        let least = 4 + u32::from(edit.swaps);
+        let q = if edit.first_length(1).is_none_or(|first| first >= least) { 2 } else { 1 };
         Self { edit, q }
     }
 
-    /// Returns the bound for grams of `q` characters. It finds the pairs whose longer text has more
-    /// than q - 1 + q·d characters, where d is the greatest distance that such a pair may have.
+    /// Returns the bound for grams of `q` characters. It finds the pairs whose longer text has
+    /// [`least_length`](Self::least_length) characters or more for the greatest distance that such
+    /// a pair may have.
     pub fn with_grams_of(edit: EditPredicate, q: u32) -> Self {
         Self { edit, q }
     }
@@ -189,11 +223,21 @@ impl GramBound {
         self.q
     }
 
+    /// Returns the greatest number of grams that an edit changes. Swaps change no character.
+    fn changed(&self) -> u32 {
+        self.q + u32::from(self.edit.swaps && self.q > 1)
+    }
+
+    /// Returns the least number of characters of the longer of two texts at this distance that
+    /// surely share a gram.
+    pub fn least_length(&self, distance: u32) -> u32 {
+        distance.saturating_mul(self.changed()).saturating_add(self.q)
+    }
+
     /// Returns the least number of grams that two texts at this distance share if the longer text
     /// has `longer` characters.
     fn least(&self, longer: u32, distance: u32) -> i64 {
-        let (longer, distance, q) = (i64::from(longer), i64::from(distance), i64::from(self.q));
-        longer - q + 1 - q * distance
+        i64::from(longer) - i64::from(self.q) + 1 - i64::from(self.changed()) * i64::from(distance)
     }
 
     /// Returns the least overlap of two texts with `left` and `right` grams, at least 1, or `None`
@@ -210,9 +254,9 @@ impl GramBound {
     /// more grams. O(1).
     ///
     /// While the greatest distance stays the same, the least overlap grows with the length. When
-    /// the distance goes up by one, the overlap falls by less than q. After each such step, the
-    /// overlap is no lower than after the previous step. So the overlap after the next step is the
-    /// lowest one to come.
+    /// the distance goes up by one, the overlap falls by less than an edit changes grams. After
+    /// each such step, the overlap is no lower than after the previous step. So the overlap after
+    /// the next step is the lowest one to come.
     pub fn least_overlap_from(&self, size: u32, partner: u32) -> u32 {
         let longer = size.max(partner).saturating_add(self.q - 1);
         let distance = self.edit.most_distance(longer);
@@ -231,156 +275,13 @@ impl GramBound {
 
     /// Returns the number by which |x| + |y| - 2·overlap, in a range of |y| that begins or ends at
     /// |x|, may exceed its values at both ends of the range. The overlap differs from a straight
-    /// line by less than q. If a greatest distance bends that line, the range has at most that many
-    /// further lengths, and each of them changes the sum by one.
+    /// line by less than the grams that an edit changes. If a greatest distance bends that line,
+    /// the range has at most that many further lengths, and each of them changes the sum by one.
     pub fn ripple(&self) -> u32 {
         let bent = if self.edit.most == u32::MAX { 0 } else { self.edit.most.saturating_add(1) };
-        (2 * self.q).saturating_add(bent)
+        (2 * self.changed()).saturating_add(bent)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn thresholds() -> Vec<f64> {
-        let mut all: Vec<f64> = (1..=100).map(|n| f64::from(n) / 100.0).collect();
-        for b in 1..=12 {
-            all.extend((1..=b).map(|a| f64::from(a) / f64::from(b)));
-        }
-        let near = [0.8f64, 0.5, 0.75, 2.0 / 3.0, 1.0];
-        all.extend(near.iter().map(|t| t.next_down()));
-        all.extend(near[..4].iter().map(|t| t.next_up()));
-        all.extend([1e-12, 0.55, 0.999_999]);
-        all
-    }
-
-    #[test]
-    fn ties_at_the_threshold_are_in() {
-        assert_eq!(similarity(1, 5), 0.8);
-        assert_eq!(EditPredicate::new(0.8).unwrap().most_distance(5), 1);
-        assert_eq!(EditPredicate::new(0.8f64.next_up()).unwrap().most_distance(5), 0);
-        assert_eq!(EditPredicate::new(0.833_333_333_333_333_4).unwrap().most_distance(6), 1);
-        assert_eq!(EditPredicate::new(0.833_333_333_333_333_5).unwrap().most_distance(6), 0);
-        assert_eq!(similarity(0, 0), 0.0);
-        for t in [0.0, -1.0, 1.5, f64::NAN] {
-            assert!(EditPredicate::new(t).is_err());
-        }
-    }
-
-    #[test]
-    fn bounds_equal_brute_force() {
-        for t in thresholds() {
-            let edit = EditPredicate::new(t).unwrap();
-            let most: Vec<u32> = (1..=150)
-                .map(|longer| (0..=longer).rfind(|&d| similarity(d, longer) >= t).unwrap())
-                .collect();
-            for (longer, &most) in (1..=150).zip(&most) {
-                assert_eq!(edit.most_distance(longer), most, "{t} {longer}");
-            }
-            for distance in 0..=most[149] {
-                let first = (1..=150).find(|&n| most[n as usize - 1] >= distance);
-                assert_eq!(edit.first_length(distance), first, "{t} {distance}");
-            }
-        }
-        assert_eq!(EditPredicate::new(1.0).unwrap().first_length(1), None);
-        assert_eq!(EditPredicate::new(1.0).unwrap().most_distance(u32::MAX), 0);
-    }
-
-    #[test]
-    fn distances_bound_what_thresholds_let_pass() {
-        for t in [0.0, 0.3, 0.5, 0.8, 1.0] {
-            for distance in [0, 1, 2, 5, 70, u32::MAX] {
-                let edit = match t {
-                    0.0 => EditPredicate::within(distance),
-                    t => EditPredicate::new(t).unwrap().and_within(distance),
-                };
-                let most: Vec<u32> = (1..=150)
-                    .map(|longer| (0..=longer.min(distance)).rfind(|&d| similarity(d, longer) >= t).unwrap())
-                    .collect();
-                for (longer, &most) in (1..=150).zip(&most) {
-                    assert_eq!(edit.most_distance(longer), most, "{t} {distance} {longer}");
-                }
-                for d in 0..=most[149] {
-                    let first = (1..=150).find(|&n| most[n as usize - 1] >= d);
-                    assert_eq!(edit.first_length(d), first, "{t} {distance} {d}");
-                }
-                for q in [1, 2] {
-                    check_bound(GramBound::with_grams_of(edit, q));
-                }
-            }
-        }
-    }
-
-    /// Checks that the bound for ranges of lengths agrees with the bound for each length.
-    fn check_bound(bound: GramBound) {
-        const LONGEST: u32 = 320;
-        let q = bound.q();
-        let least = |size: u32| {
-            let longer = size + q - 1;
-            bound.least(longer, bound.edit.most_distance(longer)).max(1)
-        };
-        for size in 1..=LONGEST / 2 {
-            let lowest = (size..=LONGEST).map(least).min().unwrap() as u32;
-            // The bound may be lower if single steps are less than q lengths long.
-            assert!(bound.least_overlap_from(size, size / 2 + 1) <= lowest, "{bound:?} {size}");
-            let differ = |other: u32| {
-                bound.least_overlap(size, other).map(|o| i64::from(size + other) - 2 * i64::from(o))
-            };
-            let first = (1..=size).find(|&other| differ(other).is_some()).unwrap();
-            let last = (size..=LONGEST).take_while(|&other| differ(other).is_some()).last().unwrap();
-            let last = [size, (size + last) / 2, last];
-            for (first, last) in [first, (first + size) / 2].into_iter().flat_map(|f| last.map(|l| (f, l))) {
-                let ends = [differ(first), differ(size), differ(last)].into_iter().flatten().max().unwrap();
-                for other in first..=last {
-                    let over = differ(other).unwrap() - ends;
-                    // A filter of sets allows 4 in addition.
-                    assert!(over <= i64::from(bound.ripple()) + 4, "{bound:?} {size} {other}: {over}");
-                }
-            }
-        }
-    }
-
-    /// Checks the traps of docs/design/algorithms.md section 8 against integers, for lengths up to
-    /// some thousands.
-    #[test]
-    fn most_distance_agrees_with_integers() {
-        for percent in [1u32, 50, 55, 64, 70, 80, 90, 95, 99, 100] {
-            let edit = EditPredicate::new(f64::from(percent) / 100.0).unwrap();
-            for longer in 1..5000 {
-                assert_eq!(edit.most_distance(longer), (100 - percent) * longer / 100, "{percent} {longer}");
-            }
-        }
-    }
-
-    #[test]
-    fn gram_bounds_equal_brute_force() {
-        const LONGEST: u32 = 400;
-        for t in thresholds() {
-            let edit = EditPredicate::new(t).unwrap();
-            let bound = GramBound::new(edit);
-            let q = bound.q();
-            for longer in (1..=LONGEST).filter(|&longer| edit.most_distance(longer) > 0) {
-                assert!(bound.least(longer, edit.most_distance(longer)) > 0, "{t} {longer}");
-            }
-            let least = |size: u32| bound.least(size + q - 1, edit.most_distance(size + q - 1));
-            for size in 1..=LONGEST / 2 {
-                let lowest = (size..=LONGEST).map(least).min().unwrap().max(1) as u32;
-                assert_eq!(bound.least_overlap_from(size, size / 2 + 1), lowest, "{t} {size}");
-                assert_eq!(bound.least_overlap_from(size / 2 + 1, size), lowest);
-            }
-            for size in [1, 7, 20, 50] {
-                let differ = |other: u32| {
-                    bound.least_overlap(size, other).map(|o| i64::from(size + other) - 2 * i64::from(o))
-                };
-                let last = (size..=LONGEST).take_while(|&other| differ(other).is_some()).last().unwrap();
-                let ends = [differ(size), differ(last)].into_iter().flatten().max().unwrap();
-                for other in size..=last {
-                    assert!(differ(other).unwrap() <= ends + i64::from(bound.ripple()), "{t} {size} {other}");
-                }
-            }
-        }
-        let q = |t| GramBound::new(EditPredicate::new(t).unwrap()).q();
-        assert_eq!([0.01, 0.5, 2.0 / 3.0, 0.67, 0.8, 1.0].map(q), [1, 1, 1, 2, 2, 2]);
-    }
-}
+mod tests;

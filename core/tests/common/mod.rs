@@ -2,6 +2,7 @@
 
 pub mod cases;
 pub mod corpora;
+pub mod frequent_words;
 pub mod methods;
 pub mod pages;
 pub mod run;

@@ -11,6 +11,7 @@ use neardup_core::verify::edit::{EditPredicate, similarity};
 use proptest::prelude::*;
 
 use crate::common::cases;
+use crate::common::frequent_words::sentences;
 use crate::common::pages::pages;
 use crate::common::run::{ENOUGH, Found, Interrupted, find};
 
@@ -33,7 +34,17 @@ fn join_by(
     executor: &dyn Executor,
     budget: usize,
 ) -> (Found, Counts) {
-    let method = Edit { algorithm, ..Edit::new(threshold).unwrap() };
+    let predicate = EditPredicate::new(threshold).unwrap();
+    join_of(Edit { predicate, algorithm, word_order: true }, texts, right_from, executor, budget)
+}
+
+fn join_of(
+    method: Edit,
+    texts: &[String],
+    right_from: Option<usize>,
+    executor: &dyn Executor,
+    budget: usize,
+) -> (Found, Counts) {
     let (found, account) = find(&method, Corpus::of_texts(texts).split(right_from), executor, budget);
     (found, account.counts)
 }
@@ -51,21 +62,30 @@ fn join(texts: &[String], right_from: Option<usize>, threshold: f64, threads: us
     found
 }
 
-/// All pairs within a distance, and a threshold if there is one, by every algorithm and in every
-/// memory.
-fn join_within(
-    texts: &[String],
-    right_from: Option<usize>,
-    (distance, threshold): (u32, Option<f64>),
-    threads: usize,
-) -> Found {
-    let predicate = match threshold {
-        None => EditPredicate::within(distance),
-        Some(threshold) => EditPredicate::new(threshold).unwrap().and_within(distance),
-    };
+/// What a pair is: the greatest distance, the least similarity, and whether swaps are one edit.
+#[derive(Debug, Clone, Copy)]
+struct Wanted {
+    most: u32,
+    threshold: Option<f64>,
+    swaps: bool,
+}
+
+impl Wanted {
+    fn predicate(&self) -> EditPredicate {
+        let predicate = match self.threshold {
+            None => EditPredicate::within(self.most),
+            Some(threshold) => EditPredicate::new(threshold).unwrap().and_within(self.most),
+        };
+        predicate.with_swaps(self.swaps)
+    }
+}
+
+/// All pairs, by every algorithm and in every memory.
+fn join_within(texts: &[String], right_from: Option<usize>, wanted: Wanted, threads: usize) -> Found {
+    let predicate = wanted.predicate();
     let found = |algorithm, threads, budget| {
         let corpus = Corpus::of_texts(texts).split(right_from);
-        find(&Edit { predicate, algorithm }, corpus, &PlainThreads(threads), budget).0
+        find(&Edit { predicate, algorithm, word_order: true }, corpus, &PlainThreads(threads), budget).0
     };
     let all = found(Algorithm::Auto, threads, ENOUGH);
     assert_eq!(all, found(Algorithm::Auto, 1, 0), "threads and memory make no difference");
@@ -75,33 +95,38 @@ fn join_within(
     all
 }
 
-/// The definition of the distance.
-fn levenshtein(x: &[char], y: &[char]) -> u32 {
+/// The definition of the distance; with swaps, of optimal string alignment.
+fn distance(x: &[char], y: &[char], swaps: bool) -> u32 {
     let mut row: Vec<u32> = (0..=y.len() as u32).collect();
+    let mut above = Vec::new();
     for (i, a) in x.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i as u32 + 1;
+        let last = std::mem::replace(&mut row, vec![i as u32 + 1]);
         for (j, b) in y.iter().enumerate() {
-            let cost = (diagonal + u32::from(a != b)).min(row[j] + 1).min(row[j + 1] + 1);
-            diagonal = std::mem::replace(&mut row[j + 1], cost);
+            let mut cost = (last[j] + u32::from(a != b)).min(row[j] + 1).min(last[j + 1] + 1);
+            if swaps && i > 0 && j > 0 && *a == y[j - 1] && x[i - 1] == *b {
+                cost = cost.min(above[j - 1] + 1);
+            }
+            row.push(cost);
         }
+        above = last;
     }
     row[y.len()]
 }
 
 /// The specification.
 fn naive(texts: &[String], right_from: Option<usize>, threshold: f64) -> Found {
-    naive_within(texts, right_from, (u32::MAX, Some(threshold)))
+    naive_within(texts, right_from, Wanted { most: u32::MAX, threshold: Some(threshold), swaps: false })
 }
 
-fn naive_within(texts: &[String], right_from: Option<usize>, (most, threshold): (u32, Option<f64>)) -> Found {
+fn naive_within(texts: &[String], right_from: Option<usize>, wanted: Wanted) -> Found {
+    let Wanted { most, threshold, swaps } = wanted;
     let texts: Vec<Vec<char>> = texts.iter().map(|text| text.chars().collect()).collect();
     let mut found = Vec::new();
     for left in 0..right_from.unwrap_or(texts.len()) {
         for right in right_from.unwrap_or(left + 1)..texts.len() {
             let (x, y) = (&texts[left], &texts[right]);
             let longer = x.len().max(y.len()) as u32;
-            let distance = levenshtein(x, y);
+            let distance = distance(x, y, swaps);
             let similarity = similarity(distance, longer);
             // An empty text is similar to nothing, however short the other one.
             let has_both = !x.is_empty() && !y.is_empty();
@@ -116,7 +141,7 @@ fn naive_within(texts: &[String], right_from: Option<usize>, (most, threshold): 
 /// Texts that make pairs: tiny ones, empty ones, and copies of a few with some characters changed.
 fn texts() -> impl Strategy<Value = Vec<String>> {
     let bases = ["Ellis, port of", "近似文本的检测与合并方法", "aaacaaabaaac", "🙂🙃 emoji é e\u{301}"];
-    let edit = (any::<prop::sample::Index>(), 0..3u8, "[a-c字🙂 ]");
+    let edit = (any::<prop::sample::Index>(), 0..5u8, "[a-c字🙂 ]");
     let copy = (prop::sample::select(bases.to_vec()), 1..4usize, prop::collection::vec(edit, 0..5));
     let copy = copy.prop_map(|(base, times, edits)| {
         let mut text: Vec<char> = base.repeat(times).chars().collect();
@@ -125,7 +150,8 @@ fn texts() -> impl Strategy<Value = Vec<String>> {
             match kind {
                 0 => text[at] = c.chars().next().unwrap(),
                 1 => text.insert(at, c.chars().next().unwrap()),
-                _ => drop(text.remove(at)),
+                2 => drop(text.remove(at)),
+                _ => text.swap(at, at.saturating_sub(1)),
             }
         }
         text.into_iter().collect()
@@ -170,9 +196,11 @@ proptest! {
         threshold in prop::option::of(thresholds()),
         threads in 1..4usize,
         at in prop::option::of(0..40usize),
+        swaps: bool,
     ) {
-        let (from, within) = (at.map(|at| at.min(texts.len())), (distance, threshold));
-        prop_assert_eq!(join_within(&texts, from, within, threads), naive_within(&texts, from, within));
+        let from = at.map(|at| at.min(texts.len()));
+        let wanted = Wanted { most: distance, threshold, swaps };
+        prop_assert_eq!(join_within(&texts, from, wanted, threads), naive_within(&texts, from, wanted));
     }
 }
 
@@ -198,6 +226,31 @@ fn equal_lengths_in_two_tables() {
         texts.extend((0..2 * length).map(|n| text(9000 + n, n + 1)));
         let (found, _) = join_with(&texts, Some(left), threshold, &PlainThreads(1), ENOUGH);
         assert!(found.len() >= pairs as usize, "{threshold}: {} of {pairs}", found.len());
+    }
+}
+
+/// Texts whose words are in another order are compared as if they were in the same order.
+#[test]
+fn words_in_any_order() {
+    let word =
+        |n: u64, k: u64| ["Ann ", "van", "Dam\n", "\u{3000}Bo", "Anna "][(mix(n << 8 | k) % 5) as usize];
+    let texts: Vec<String> = (0..120)
+        .map(|n| (0..n % 4).fold(String::new(), |text, k| format!("{text} {}", word(n, k))))
+        .collect();
+    let sorted: Vec<String> = texts
+        .iter()
+        .map(|text| {
+            let mut words: Vec<&str> = text.split_whitespace().collect();
+            words.sort_unstable();
+            words.join(" ")
+        })
+        .collect();
+    for (threshold, from) in [(0.6, None), (0.8, Some(40)), (1.0, None)] {
+        let predicate = EditPredicate::new(threshold).unwrap();
+        let method = Edit { predicate, algorithm: Algorithm::Auto, word_order: false };
+        let (found, _) = join_of(method, &texts, from, &PlainThreads(2), ENOUGH);
+        assert!(found.len() > 50);
+        assert_eq!(found, naive(&sorted, from, threshold));
     }
 }
 
@@ -235,6 +288,11 @@ fn all_short_texts() {
     for threshold in [0.1, 0.2, 1.0 / 3.0, 0.4, 0.5, 0.6, 2.0 / 3.0, 0.7, 0.75, 0.8, 5.0 / 6.0, 0.9] {
         assert_eq!(join(&texts, None, threshold, 2), naive(&texts, None, threshold), "{threshold}");
         assert_eq!(join(&texts, Some(60), threshold, 2), naive(&texts, Some(60), threshold), "{threshold}");
+        let wanted = Wanted { most: u32::MAX, threshold: Some(threshold), swaps: true };
+        for from in [None, Some(60)] {
+            let found = join_within(&texts, from, wanted, 2);
+            assert_eq!(found, naive_within(&texts, from, wanted), "{threshold}");
+        }
     }
 }
 
@@ -249,60 +307,25 @@ fn many_equal_texts() {
     }
 }
 
-/// Texts of frequent words, most of them so long that they are compared by the counts of their
-/// grams, and copies with edits in one place or in many. `script` says what words are made of.
-fn sentences(script: u64) -> Vec<String> {
-    let word = |n: u64| -> String {
-        let first = if script == 0 { 0x61 } else { 0x4e00 };
-        (0..2 + mix(n) % 5).map(|k| char::from_u32(first + (mix(n << 8 | k) % 12) as u32).unwrap()).collect()
-    };
-    let mut texts: Vec<String> = Vec::new();
-    for row in 0..110u64 {
-        let text = match row % 5 {
-            3 | 4 => {
-                let mut text: Vec<char> = texts[row as usize - 2].chars().collect();
-                let edits = mix(row) % (text.len() as u64 / 4);
-                for edit in 0..edits {
-                    let (at, other) = (mix(row << 20 | edit) as usize, word(edit).chars().next().unwrap());
-                    // All within a quarter of the text, or anywhere.
-                    let at = at % if row % 5 == 3 { text.len() / 4 } else { text.len() };
-                    match edit % 3 {
-                        0 => text[at] = other,
-                        1 => text.insert(at, other),
-                        _ => drop(text.remove(at)),
-                    }
-                }
-                text.into_iter().collect()
-            }
-            _ => {
-                let words = 12 + mix(row) % 40;
-                (0..words).map(|n| word(mix(row << 16 | n) % 60) + " ").collect()
-            }
-        };
-        texts.push(text);
-    }
-    // A copy and its original may be in two tables.
-    let mut order: Vec<usize> = (0..texts.len()).collect();
-    order.sort_by_key(|&row| mix(row as u64));
-    order.into_iter().map(|row| texts[row].clone()).collect()
-}
-
 #[test]
 fn long_texts_by_the_counts_of_their_grams() {
-    for script in [0, 1] {
+    for (script, swaps) in [(0, false), (0, true), (1, false), (1, true)] {
         let texts = sentences(script);
         for from in [None, Some(50)] {
-            let all = naive(&texts, from, 0.45);
+            let wanted = Wanted { most: u32::MAX, threshold: Some(0.45), swaps };
+            let all = naive_within(&texts, from, wanted);
             for threshold in [0.45, 0.6, 0.75, 0.8, 0.9, 0.97] {
                 let mut expected = all.clone();
                 expected.retain(|&(.., similarity)| f64::from_bits(similarity) >= threshold);
                 assert!(!expected.is_empty(), "{script} {from:?} {threshold}");
-                for (executor, budget) in [(1, ENOUGH), (3, 0), (2, 1 << 20)] {
-                    let found = join_with(&texts, from, threshold, &PlainThreads(executor), budget).0;
-                    assert_eq!(found, expected, "{script} {from:?} {threshold} {budget}");
+                let predicate = Wanted { threshold: Some(threshold), ..wanted }.predicate();
+                let method = Edit { predicate, algorithm: Algorithm::Auto, word_order: true };
+                for (threads, budget) in [(1, ENOUGH), (3, 0), (2, 1 << 20)] {
+                    let found = join_of(method, &texts, from, &PlainThreads(threads), budget).0;
+                    assert_eq!(found, expected, "{script} {from:?} {threshold} {budget} {swaps}");
                 }
-                let interrupted = join_with(&texts, from, threshold, &Interrupted::default(), ENOUGH).0;
-                assert_eq!(interrupted, expected, "{script} {from:?} {threshold}");
+                let interrupted = join_of(method, &texts, from, &Interrupted::default(), ENOUGH).0;
+                assert_eq!(interrupted, expected, "{script} {from:?} {threshold} {swaps}");
             }
         }
     }

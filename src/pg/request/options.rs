@@ -29,7 +29,8 @@ pub(crate) trait Options: DeserializeOwned {
             "max_depth" => "2",
             "recall" | "high_recall" | "threshold" => "0.95",
             "normalize" => "\"nfkc\"",
-            "clean" | "verify" | "wrap" | "megashingles" | "multiset" => "true",
+            "clean" | "damerau" | "verify" | "wrap" | "megashingles" | "multiset" => "true",
+            "word_order" => "false",
             _ => "1",
         };
         Some(format!("{{\"{key}\": {value}}}"))

@@ -98,6 +98,65 @@ $$;
 SELECT side, sum(differences_within(side, distance, threshold)) AS differences, count(*) AS joins
 FROM unnest(array['left', 'right']) side, unnest(array[0, 1, 2, 3, 5, 9, 40, 4000000]) distance, unnest(array[NULL, 0.3, 0.8]) threshold GROUP BY side ORDER BY side;
 SELECT * FROM near_duplicates('docs', method => 'edit', options => '{"distance": 1}') WHERE left_id > 1000 ORDER BY 1, 2;
+-- Swapped neighbours are one edit if asked for; the table of the definition is filled in cell by cell.
+SELECT edit_similarity('Brain', 'Brian') AS two, edit_similarity('Brain', 'Brian', damerau => true) AS one, edit_similarity('abc', 'ca', true) AS restricted,
+    edit_similarity('近似文本', '似近本文', true) AS chinese, edit_similarity('a', 'b', NULL) AS unknown;
+CREATE FUNCTION alignment(a text, b text) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+    d int[] := array_fill(0, ARRAY[length(a) + 1, length(b) + 1], ARRAY[0, 0]);
+BEGIN
+    FOR i IN 0..length(a) LOOP
+        FOR j IN 0..length(b) LOOP
+            d[i][j] := CASE WHEN i = 0 OR j = 0 THEN i + j
+                ELSE least(d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (substr(a, i, 1) <> substr(b, j, 1))::int) END;
+            IF i > 1 AND j > 1 AND substr(a, i, 1) = substr(b, j - 1, 1) AND substr(a, i - 1, 1) = substr(b, j, 1) THEN
+                d[i][j] := least(d[i][j], d[i - 2][j - 2] + 1);
+            END IF;
+        END LOOP;
+    END LOOP;
+    RETURN d[length(a)][length(b)];
+END
+$$;
+CREATE TABLE letters AS WITH RECURSIVE t(body) AS (SELECT '' UNION ALL SELECT body || c FROM t, unnest('{a,b,c}'::text[]) c WHERE length(body) < 4)
+SELECT row_number() OVER (ORDER BY body)::int AS id, body FROM t;
+ALTER TABLE letters ADD PRIMARY KEY (id);
+CREATE TABLE aligned AS SELECT a.id AS a, b.id AS b, alignment(a.body, b.body) AS edits, greatest(length(a.body), length(b.body)) AS longer,
+    edit_similarity(a.body, b.body) AS plain, edit_similarity(a.body, b.body, damerau => true) AS similarity FROM letters a, letters b WHERE a.id < b.id AND a.body <> '';
+SELECT count(*) FILTER (WHERE similarity IS DISTINCT FROM (longer - edits) / longer::float8) AS differ, count(*) FILTER (WHERE similarity > plain) > 300 AS nearer,
+    count(*) FILTER (WHERE similarity < plain) AS farther FROM aligned;
+CREATE TABLE copies AS SELECT row_number() OVER (ORDER BY id, n)::int AS id, overlay(overlay(body placing reverse(substr(body, n, 2)) from n for 2) placing reverse(substr(body, n + 5, 2)) from n + 5 for 2) AS body
+FROM docs, unnest(array[1, 3, 6]) n WHERE id < 1000 AND length(body) > n + 7;
+ALTER TABLE copies ADD PRIMARY KEY (id);
+CREATE TABLE swapped AS SELECT 'letters' AS docs, a, b, edits, plain, similarity FROM aligned UNION ALL
+SELECT 'copies', a, b, round((1 - similarity) * longer), plain, similarity FROM (SELECT a.id AS a, b.id AS b, greatest(length(a.body), length(b.body)) AS longer,
+    edit_similarity(a.body, b.body) AS plain, edit_similarity(a.body, b.body, damerau => true) AS similarity FROM copies a, copies b WHERE a.id < b.id) x;
+CREATE FUNCTION differences_with_swaps(docs text, threshold float8, distance int) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    answer bigint;
+BEGIN
+    EXECUTE format('SELECT count(*) FROM (SELECT * FROM swapped WHERE docs = %1$L AND similarity >= coalesce($1, 0) AND edits <= coalesce($2, 1000000)) t
+        FULL JOIN near_duplicates(%1$L, threshold => $1, method => ''edit'', options => jsonb_strip_nulls(jsonb_build_object(''damerau'', true, ''distance'', $2))) f ON left_id = a AND right_id = b
+        WHERE t.similarity IS DISTINCT FROM f.similarity', docs) INTO answer USING threshold, distance;
+    RETURN answer;
+END
+$$;
+SELECT docs, sum(differences_with_swaps(docs, threshold, distance)) AS differences, count(*) AS joins
+FROM unnest(array['letters', 'copies']) docs, unnest(array[NULL, 0.3, 0.5, 2 / 3::float8, 0.75, 0.8, 0.9]) threshold, unnest(array[NULL, 0, 1, 2, 5]) distance
+WHERE threshold IS NOT NULL OR distance IS NOT NULL GROUP BY docs ORDER BY docs DESC;
+SELECT docs, count(*) FILTER (WHERE similarity >= 0.75) > count(*) FILTER (WHERE plain >= 0.75) AS more FROM swapped GROUP BY docs ORDER BY docs;
+SELECT similarity, evidence FROM explain_pair('Brain', 'Brian') WHERE method = 'edit';
+-- Words in another order: texts are compared after their words were sorted.
+CREATE TABLE people (id int PRIMARY KEY, body text);
+INSERT INTO people VALUES (1, 'Johann Sebastian Bach'), (2, 'Bach Johan Sebastian'), (3, E'Sebastian\tBach,  Johann'), (4, 'Bach'), (5, ' '), (6, 'Johann Sebastian  Bach ');
+SELECT * FROM near_duplicates('people', 0.9, method => 'edit', options => '{"word_order": false}') ORDER BY 1, 2;
+CREATE TABLE shuffled AS SELECT n AS id, (SELECT string_agg((ARRAY['Ann', 'Anna', 'van', 'Dam', 'Damm', '字'])[1 + (n * w * w + n / 7) % 6], ' ' ORDER BY (n * w) % 5, w) FROM generate_series(1, 1 + n % 4) w) AS body FROM generate_series(1, 80) n;
+ALTER TABLE shuffled ADD PRIMARY KEY (id);
+CREATE TABLE sorted AS SELECT id, (SELECT string_agg(word, ' ' ORDER BY word COLLATE "C") FROM unnest(string_to_array(body, ' ')) word) AS body FROM shuffled;
+SELECT left_id, right_id, round(similarity::numeric, 3) AS similarity FROM near_duplicates_between('people', 'people', method => 'edit', options => '{"word_order": false, "damerau": true, "distance": 1}') WHERE left_id < right_id ORDER BY 1, 2;
+SELECT count(*) FILTER (WHERE f.similarity IS DISTINCT FROM t.similarity) AS differ, count(*) > 100 AS many FROM (
+        SELECT a.id AS a, b.id AS b, edit_similarity(a.body, b.body) AS similarity FROM sorted a, sorted b WHERE a.id < b.id AND edit_similarity(a.body, b.body) >= 0.7) t
+    FULL JOIN near_duplicates('shuffled', 0.7, method => 'edit', options => '{"word_order": false}') f ON left_id = a AND right_id = b;
+SELECT * FROM near_duplicates('people', method => 'edit', options => '{"word_order": 1}');
 -- Many long texts: a NOTICE.
 CREATE TABLE bodies AS SELECT i AS id, md5(i::text) || repeat(md5(i::text), 12) AS body FROM generate_series(1, 2000) i;
 SET client_min_messages = notice;

@@ -64,10 +64,11 @@ SELECT body, round((body <-> near('12 Oldwod Street', 0.5, method => 'edit'))::n
 FROM strings ORDER BY body <-> near('12 Oldwod Street', 0.5, method => 'edit'), body LIMIT 5;
 SELECT signature_index_fits('strings_grams', near('a', 0.001, method => 'edit')) IS NULL AS fits;
 CREATE FUNCTION agree_by_edits() RETURNS bigint LANGUAGE sql AS $$
-    SELECT count(found(near(s.body, similarity, method => 'edit'), most))
+    SELECT count(found(near(s.body, similarity, method => 'edit', damerau => damerau), most))
     FROM (SELECT body FROM strings WHERE id BETWEEN 5001 AND 5016 OR id % 500 = 7 OR id BETWEEN 6001 AND 6015 OR id IN (7001, 7030, 7059, 7060)
-        UNION ALL SELECT overlay(body placing 'x' from 5) FROM strings WHERE id % 1000 = 11 UNION ALL VALUES ('nothing of the kind'), ('zq'), (' 12  old'), ('     ')) s,
-        (VALUES (1.0, 1), (0.8, 10), (0.5, 20), (0.3, 40), (0.01, 10)) v(similarity, most)
+        UNION ALL SELECT overlay(body placing 'x' from 5) FROM strings WHERE id % 1000 = 11 UNION ALL VALUES ('nothing of the kind'), ('zq'), (' 12  old'), ('     ')
+        UNION ALL SELECT regexp_replace(body, '(.)(.)(.)(.)$', '\2\1\4\3') FROM strings WHERE id % 500 = 13 OR id IN (7002, 7031)) s,
+        (VALUES (1.0, 1), (0.8, 10), (0.5, 20), (0.3, 40), (0.01, 10)) v(similarity, most), unnest('{f,t}'::bool[]) damerau
 $$;
 SELECT agree_by_edits();
 SELECT signature_index_check('strings_grams', true), signature_index_check('strings_pairs', true);

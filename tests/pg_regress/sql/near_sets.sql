@@ -202,6 +202,14 @@ SELECT 'kitten' <@ near('sitting', 0.5, method => 'edit') AS is_in, near('sittin
     'kitten' <-> near('sitting', 0.9, method => 'edit') AS outside, near_similarity('kitten', near('sitting', 0.9, method => 'edit')) = edit_similarity('kitten', 'sitting') AS as_edit_similarity;
 SELECT '' <@ near('', 0.1, method => 'edit') AS empty, NULL <@ near('a', method => 'edit') AS of_null, near(NULL::text, method => 'edit') AS around_null;
 SELECT near('sitting', 0.5, method => 'edit') && near('kitten', 0.5, method => 'edit') AS meet, near('sitting', 0.5, method => 'edit') && near('kitten', 0.9, method => 'edit') AS meet_not;
+-- Swapped neighbours as one edit.
+SELECT near('Brain', 0.8, method => 'edit', damerau => true) AS ball, near('a', method => 'edit', damerau => true, normalization => 'nfc')::text::text_ball AS again,
+    'Brian' <@ near('Brain', 0.8, method => 'edit', damerau => true) AS is_in, 'Brian' <@ near('Brain', 0.8, method => 'edit') AS is_in_without,
+    near_similarity('Brian', near('Brain', method => 'edit', damerau => true)) = edit_similarity('Brian', 'Brain', damerau => true) AS as_edit_similarity;
+SELECT near('Brain', 0.8, method => 'edit', damerau => true) && near('Brian', 0.7, method => 'edit', damerau => true) AS meet,
+    near('Brain', 0.8, method => 'edit', damerau => true) && near('Brian', 0.6, method => 'edit') AS meet_each_by_its_own, near('Brain', 0.8, method => 'edit', damerau => true) && near('Brian', 0.7, method => 'edit') AS meet_not;
+SELECT near('x', damerau => true);
+SELECT '<edit:0.8:damerau:x>'::text_ball;
 SELECT near('x', 0.5, 3, method => 'edit');
 SELECT near('x', 0.5, multiset => false, method => 'edit');
 SELECT near('x', 0.5, tokenizer => 'chars', method => 'edit');

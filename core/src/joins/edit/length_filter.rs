@@ -46,9 +46,10 @@ impl TextSides {
         compatible(texts, self.edit, texts.length(text), all, 0)
     }
 
-    /// Returns the greatest distance between a text and one of its partners.
+    /// Returns the greatest distance between a text and one of its partners, in insertions,
+    /// deletions and replacements: a swap of two neighbours may change two pieces.
     pub(super) fn distance(&self, texts: &Texts, text: u32) -> u32 {
         let longest = self.partners(texts, text).last().map_or(0, |partner| texts.length(partner));
-        self.edit.most_distance(longest.max(texts.length(text)))
+        self.edit.without_swaps(self.edit.most_distance(longest.max(texts.length(text))))
     }
 }

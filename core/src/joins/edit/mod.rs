@@ -298,7 +298,7 @@ impl Comparisons<'_> {
             stop.check()?;
             if self.of != Some(left) {
                 self.of = None;
-                self.pattern.set(texts.text(left))?;
+                self.pattern.set(texts.text(left), edit.swaps)?;
                 self.of = Some(left);
             }
             let (length, other) = (texts.length(left), texts.length(right));

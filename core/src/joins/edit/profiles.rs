@@ -4,10 +4,11 @@
 //! grams of two characters are frequent, so any two texts share many grams. But an edit removes at
 //! most q grams of q characters from a text and adds at most as many. So texts at distance d whose
 //! lengths differ by i differ by at most 2qd - i in the counts of all their grams together
-//! (Ukkonen, TCS 1992). These counts are a text's *profile*. Here, grams whose hashes collide are
-//! counted together, and counts stop at 255; both of these can only make the difference smaller,
-//! never larger. Comparing two profiles takes tens of nanoseconds, so all pairs whose lengths are
-//! compatible are compared.
+//! (Ukkonen, TCS 1992). If two neighbours that change places are one edit, it is q + 1 grams, and
+//! at most 2(q + 1)d - 3i, since i of the edits are no such swaps. These counts are a text's
+//! *profile*. Here, grams whose hashes collide are counted together, and counts stop at 255; both
+//! of these can only make the difference smaller, never larger. Comparing two profiles takes tens
+//! of nanoseconds, so all pairs whose lengths are compatible are compared.
 
 use std::ops::Range;
 
@@ -88,7 +89,8 @@ impl Profiles {
         let [length, other] = lengths;
         let distance = u64::from(edit.most_distance(length.max(other)));
         let apart = u64::from(length.abs_diff(other));
-        differ_by_more(a, b, (4 + 2 * grams as u64) * distance - apart)
+        let swaps = u64::from(edit.swaps);
+        differ_by_more(a, b, (4 + 2 * (grams as u64 + swaps)) * distance - (1 + 2 * swaps) * apart)
     }
 
     /// Returns the counts of the grams of two characters (0) or of three (1) of a text.
@@ -322,8 +324,8 @@ mod tests {
     use super::*;
     use crate::executor::PlainThreads;
     use crate::features::texts::{TextCollector, distinct};
-    use crate::tests::edited_texts::edited;
-    use crate::verify::edit::distance;
+    use crate::tests::edited_texts::{edited, swapped};
+    use crate::verify::edit::distance_by;
     use proptest::prelude::*;
 
     proptest! {
@@ -331,7 +333,7 @@ mod tests {
 
         /// Checks the bound at the exact distance between two texts.
         #[test]
-        fn edits_change_few_counts((x, y) in edited(400, 40)) {
+        fn edits_change_few_counts((x, y) in prop_oneof![edited(400, 40), swapped(300)], swaps: bool) {
             let [x, y]: [String; 2] = [x, y].map(|text| text.into_iter().collect());
             let mut collector = TextCollector::default();
             collector.add(0, &x).unwrap();
@@ -340,11 +342,11 @@ mod tests {
             prop_assume!(texts.len() == 2);
             let mut profiles = Profiles::default();
             profiles.make(&texts, 0..2, &PlainThreads(1)).unwrap();
-            let (distance, _) = distance(&x, &y, &Stop::default()).unwrap();
-            let apart = u64::from(texts.length(0).abs_diff(texts.length(1)));
+            let (distance, _) = distance_by(&x, &y, swaps, &Stop::default()).unwrap();
+            let (edit, lengths) = (EditPredicate::within(distance).with_swaps(swaps), [0, 1].map(|n| texts.length(n)));
             for grams in [0, 1] {
-                let most = (4 + 2 * grams as u64) * u64::from(distance) - apart;
-                prop_assert!(!differ_by_more(profiles.get(0, grams), profiles.get(1, grams), most));
+                let [a, b] = [0, 1].map(|text| profiles.get(text, grams));
+                prop_assert!(!Profiles::tell_apart(a, b, grams, lengths, edit));
             }
         }
     }

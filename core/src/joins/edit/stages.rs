@@ -69,13 +69,12 @@ pub(super) fn spans(
             },
         ]);
     };
-    // If the longer of two similar texts has n characters, they share at least n - q + 1 -
-    // q·distance grams.
-    let (single, double) = (distance.saturating_add(1), distance.saturating_mul(2).saturating_add(2));
-    let span = |longer, q| LengthSpan { longer, by: By::Grams(GramBound::with_grams_of(edit, q)) };
+    let [one, two] = [1, 2].map(|q| GramBound::with_grams_of(edit, q));
+    let [single, double] = [one, two].map(|bound| bound.least_length(distance));
+    let span = |longer, bound| LengthSpan { longer, by: By::Grams(bound) };
     Ok(vec![
-        span(double..=u32::MAX, 2),
-        span(single..=double - 1, 1),
+        span(double..=u32::MAX, two),
+        span(single..=double - 1, one),
         LengthSpan { longer: 0..=single - 1, by: By::All },
     ])
 }

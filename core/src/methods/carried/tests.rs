@@ -92,8 +92,9 @@ fn texts(count: u64, seed: u64) -> Vec<String> {
                 for change in 0..1 + draw % 3 {
                     if !chars.is_empty() {
                         let at = mix(draw + change) as usize % chars.len();
-                        match change % 2 {
+                        match change % 3 {
                             0 => chars[at] = 'x',
+                            1 if at > 0 => chars.swap(at - 1, at),
                             _ => {
                                 chars.remove(at);
                             }
@@ -220,13 +221,23 @@ fn sites() {
 fn texts_by_characters() {
     for threshold in [0.3, 0.6, 0.8, 0.95, 1.0] {
         let predicate = EditPredicate::new(threshold).unwrap();
-        check("edit", &Edit { predicate, algorithm: Algorithm::Auto }, 50);
+        for predicate in [predicate, predicate.with_swaps(true)] {
+            check("edit", &Edit { predicate, algorithm: Algorithm::Auto, word_order: true }, 50);
+        }
     }
     for distance in [0, 1, 2, 5, 10] {
         check("edit within", &Edit::within(distance), 50);
+        let predicate = EditPredicate::within(distance).with_swaps(true);
+        check(
+            "edit within, with swaps",
+            &Edit { predicate, algorithm: Algorithm::Auto, word_order: true },
+            50,
+        );
     }
+    let predicate = EditPredicate::new(0.6).unwrap();
+    check("edit of words in order", &Edit { predicate, algorithm: Algorithm::Auto, word_order: false }, 50);
     let predicate = EditPredicate::new(0.7).unwrap().and_within(3);
-    check("edit by both", &Edit { predicate, algorithm: Algorithm::Auto }, 50);
+    check("edit by both", &Edit { predicate, algorithm: Algorithm::Auto, word_order: true }, 50);
     assert!(Edit::within(11).carrier().is_none());
 }
 

@@ -10,11 +10,14 @@
 //!
 //! Runs of s words are found by their hashes, like the windows of repeated runs ([`windows`]).
 //! Words that are in a run of s words of more than a given number of places begin no passage: a
-//! longest common run has to have s words without them. Runs are continued in a band of 2k + 1
-//! diagonals (`stretch.rs`), two documents at a time ([`search`]). O(words · most places), with k
-//! words of work for each word of a passage.
+//! longest common run has to have s words without them. Runs that cannot be continued far enough
+//! are ruled out by a byte of each word (`seeds.rs`). The others are continued in a band of
+//! 2k + 1 diagonals (`stretch.rs`), two documents at a time ([`search`]). O(words · most places),
+//! with k words of work for each word of a passage.
 
+mod reach;
 pub mod search;
+pub mod seeds;
 mod stretch;
 pub mod windows;
 

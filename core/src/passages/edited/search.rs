@@ -1,8 +1,9 @@
 //! The search for edited passages, some pairs of documents at a time.
 
 use super::EditedWords;
+use super::seeds::{RankedRows, Seed};
 use super::stretch::stretches;
-use super::windows::{PlacedWindow, RankedRows, Seed, WindowReader, seeds};
+use super::windows::{PlacedWindow, WindowReader, seeds};
 use crate::error::Result;
 use crate::executor::{self, CallingThread, Executor, Stop};
 use crate::features::row_words::{LoadedWords, RowWords};
@@ -38,7 +39,7 @@ impl EditedSearch {
         most: u32,
         resources: Resources<'_>,
     ) -> Result<Self> {
-        let (found, capped) = seeds(windows, &mut texts, &rows, [edits.run() as u32, most], resources)?;
+        let (found, capped) = seeds(windows, &mut texts, &rows, edits, most, resources)?;
         let all = found.len();
         let seeds = Groups::new(found.sorted(resources.executor)?, resources.executor)?;
         Ok(Self { texts, rows, seeds, edits, all, taken: 0, capped })

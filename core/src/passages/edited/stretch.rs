@@ -2,11 +2,12 @@
 //!
 //! The edit distance of all beginnings of two texts is computed in a band of diagonals, row by row
 //! (Ukkonen, *Algorithms for approximate string matching*, 1985), until no cell has few enough
-//! edits. O(k) for each word of a continuation.
+//! edits. O(k) for each word of a continuation. Before that, [`RunReach`] rules out most runs.
 
 use std::ops::Range;
 
 use super::EditedWords;
+use super::reach::{RunReach, SeedRun, Way};
 use crate::error::Result;
 use crate::executor::{self, Stop};
 use crate::features::hash_sets::shared;
@@ -57,11 +58,11 @@ pub(super) fn stretches(
     edits: EditedWords,
     stop: &Stop,
 ) -> Result<Vec<Stretch>> {
-    let [left, right] = words;
     let diagonal = |&[i, j]: &[u32; 2]| (i64::from(i) - i64::from(j), i);
     executor::sort_unstable_by(seeds, stop, &|a, b| diagonal(a).cmp(&diagonal(b)))?;
     let mut all: Vec<Stretch> = Vec::new();
     let [mut forwards, mut backwards] = [Continuations::default(), Continuations::default()];
+    let mut reach = RunReach::default();
     // The diagonal of the last run, and where the run ends.
     let mut last: Option<(i64, usize)> = None;
     for seed in seeds.iter() {
@@ -70,25 +71,15 @@ pub(super) fn stretches(
         if last.is_some_and(|(diagonal, end)| diagonal == own && i < end) {
             continue;
         }
-        let behind = left[i..].iter().zip(&right[j..]).take_while(|(a, b)| a == b).count();
-        let before = left[..i].iter().rev().zip(right[..j].iter().rev()).take_while(|(a, b)| a == b).count();
-        last = Some((own, i + behind));
-        if before + behind < edits.run() {
+        let run = SeedRun::around(words, [i, j]);
+        last = Some((own, run.to[0]));
+        if run.length() < edits.run() || !reach.suffices(words, &run, edits)? {
             continue;
         }
-        let ([from, to], of) = ([[i - before, j - before], [i + behind, j + behind]], edits.most());
-        forwards.find(
-            [&left[to[0]..], &right[to[1]..]].map(|words| Way { words, backwards: false }),
-            of,
-            stop,
-        )?;
-        backwards.find(
-            [&left[..from[0]], &right[..from[1]]].map(|words| Way { words, backwards: true }),
-            of,
-            stop,
-        )?;
-        // The words of both texts that the two continuations need to have.
-        let needed = (2 * edits.min_length as usize).saturating_sub(2 * (before + behind));
+        let ([forth, back], of) = (run.ways(words), edits.most());
+        forwards.find(forth, of, stop)?;
+        backwards.find(back, of, stop)?;
+        let (SeedRun { from, to }, needed) = (run, run.needed(edits));
         if let Some((back, forth)) = backwards.with(&forwards, needed).zip(forwards.with(&backwards, needed))
         {
             let places = [0, 1].map(|side| from[side] - back[side]..to[side] + forth[side]);
@@ -132,19 +123,6 @@ fn united(mut all: Vec<Stretch>, stop: &Stop) -> Result<Vec<Stretch>> {
     }
 }
 
-/// The words of a text after a run, or before it from the last one on.
-#[derive(Clone, Copy)]
-struct Way<'a> {
-    words: &'a [u64],
-    backwards: bool,
-}
-
-impl Way<'_> {
-    fn word(&self, n: usize) -> u64 {
-        self.words[if self.backwards { self.words.len() - 1 - n } else { n }]
-    }
-}
-
 /// The continuations of a run in one direction.
 #[derive(Debug, Default)]
 struct Continuations {
@@ -161,7 +139,7 @@ struct Continuations {
 
 impl Continuations {
     /// Finds the continuations of at most `most` edits.
-    fn find(&mut self, [left, right]: [Way<'_>; 2], most: usize, stop: &Stop) -> Result<()> {
+    fn find(&mut self, [left, right]: [Way<'_, u64>; 2], most: usize, stop: &Stop) -> Result<()> {
         let width = 2 * most + 1;
         let Self { furthest, longest, band } = self;
         memory::refill(furthest, std::iter::repeat_n(0, (most + 1) * width), DOING)?;

@@ -3,6 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::EditedWords;
+use super::seeds::{RankedRows, Seed, SeedFilter};
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::hash_sets::SetCollector;
@@ -14,7 +15,7 @@ use crate::memory;
 use crate::passages::Capped;
 use crate::row_set::RowSet;
 use crate::storage::files::Resources;
-use crate::storage::sort::{Groups, Sorted, Sorter, both, both_long, order_by_key};
+use crate::storage::sort::{Groups, Sorted, Sorter, both, order_by_key};
 use crate::text::spans::Span;
 
 const DOING: &str = "looking for runs of words";
@@ -32,21 +33,6 @@ pub struct PlacedWindow {
 }
 
 order_by_key!(PlacedWindow, |window| (window.hash, both(window.row, window.first), window.before));
-
-/// Two places of a window, in two documents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Zeroable, Pod)]
-#[repr(C)]
-pub struct Seed {
-    /// The positions of the documents in the order of their ids; those of a right table come after
-    /// those of the left one.
-    pub ranks: [u32; 2],
-    /// The numbers of the first words.
-    pub firsts: [u32; 2],
-}
-
-order_by_key!(Seed, |seed| {
-    both_long(both(seed.ranks[0], seed.ranks[1]), both(seed.firsts[0], seed.firsts[1]))
-});
 
 /// Reads documents on one thread.
 #[derive(Default)]
@@ -113,38 +99,33 @@ impl WindowReader {
     }
 }
 
-/// The documents of one or two tables in the order of their ids.
-#[derive(Debug)]
-pub struct RankedRows {
-    /// The rows, first those of the left table.
-    pub rows: Vec<u32>,
-    /// The position of each row in `rows`.
-    pub ranks: Vec<u32>,
-    /// The number of rows of the left table, if there are two tables.
-    pub right_from: Option<u32>,
-}
-
 /// The words of all documents that are in windows of too many places.
-struct FrequentWords {
-    /// The number of words of the rows before each row.
-    starts: Vec<u64>,
+struct FrequentWords<'a> {
+    /// The number of words of the rows before each row, and of all rows.
+    starts: &'a [u64],
     /// These words.
     words: RowSet,
     /// The number of words of a window.
     run: u64,
 }
 
-impl FrequentWords {
-    fn new(texts: &mut RowWords, rows: usize, run: usize) -> Result<Self> {
-        let mut all = 0;
-        let mut starts = Vec::new();
-        memory::reserve(&mut starts, rows, DOING)?;
-        for row in 0..rows {
-            starts.push(all);
-            // The other half are the places of the words.
-            all += texts.size(row as u32)? as u64 / 2;
-        }
-        Ok(Self { starts, words: RowSet::new(all as usize)?, run: run as u64 })
+/// Returns the number of words of the rows before each row, and of all rows.
+fn word_starts(texts: &mut RowWords, rows: usize) -> Result<Vec<u64>> {
+    let (mut all, mut starts) = (0, Vec::new());
+    memory::reserve(&mut starts, rows + 1, DOING)?;
+    for row in 0..rows {
+        starts.push(all);
+        // The other half are the places of the words.
+        all += texts.size(row as u32)? as u64 / 2;
+    }
+    starts.push(all);
+    Ok(starts)
+}
+
+impl<'a> FrequentWords<'a> {
+    fn new(starts: &'a [u64], run: usize) -> Result<Self> {
+        let all = starts.last().map_or(0, |&all| all as usize);
+        Ok(Self { starts, words: RowSet::new(all)?, run: run as u64 })
     }
 
     fn places(&self, row: u32, first: u32) -> impl Iterator<Item = usize> + use<> {
@@ -197,17 +178,20 @@ impl FrequentWords {
 }
 
 /// Lists the places that share a window, once for each run: at the first window. A window with a
-/// word of a window that more than `most` places have does not count. Returns the latter windows as
-/// sentences.
+/// word of a window that more than `most` places have does not count, nor does a run that cannot be
+/// continued to a passage. Returns the windows of too many places as sentences.
 pub fn seeds<'f>(
     mut windows: Sorted<PlacedWindow>,
     texts: &mut RowWords,
     rows: &RankedRows,
-    [run, most]: [u32; 2],
+    edits: EditedWords,
+    most: u32,
     resources: Resources<'f>,
 ) -> Result<(Sorter<'f, Seed>, Capped)> {
     let Resources { files, budget, executor } = resources;
-    let mut frequent = FrequentWords::new(texts, rows.rows.len(), run as usize)?;
+    let starts = word_starts(texts, rows.rows.len())?;
+    let mut frequent = FrequentWords::new(&starts, edits.run())?;
+    let mut filter = SeedFilter::new(texts, &starts, rows, edits, budget / 2, executor)?;
     let capped = frequent.find(&mut windows, most, executor)?;
     let mut found = Sorter::new(files, budget / 4);
     let mut windows = Groups::new(windows, executor)?;
@@ -229,10 +213,11 @@ pub fn seeds<'f>(
             let after = rows.right_from.unwrap_or(left + 1);
             let others = own[n..].partition_point(|other| rank(other) < after);
             for other in own[n + others..].iter().filter(|other| frequent.begin(one, other)) {
-                found
-                    .push(Seed { ranks: [left, rank(other)], firsts: [one.first, other.first] }, executor)?;
+                let seed = Seed { ranks: [left, rank(other)], firsts: [one.first, other.first] };
+                filter.push(seed, &mut found, executor)?;
             }
         }
     }
+    filter.finish(&mut found, executor)?;
     Ok((found, capped))
 }

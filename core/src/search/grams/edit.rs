@@ -7,13 +7,12 @@
 //! space is left out of either. Each character that is left out counts like one more edit. In any
 //! case an edit changes at most two neighbouring characters of what is left, and so at most q + 1
 //! grams: a letter in place of a space between two spaces is one edit that adds a letter and a
-//! space.
+//! space. This is also the bound if two neighbours that change places are one edit.
 //!
 //! A string of fewer than q characters has one gram. Only strings of at most q characters more have
 //! the bound that this gives, and they are that far away by their lengths alone.
 
 use super::{Demand, GROUPS, MOST_ELEMENTS, StoredSize, group, sizes};
-use crate::error::Result;
 use crate::joins::sets::bounds::partition;
 use crate::verify::edit::{self, EditPredicate};
 
@@ -28,12 +27,11 @@ pub struct EditDemand {
 }
 
 impl EditDemand {
-    /// Creates the demand that a string has at least this similarity to a string, whose grams have
-    /// `q` characters. Returns None if no string has. Fails for a similarity outside (0, 1].
-    pub fn new(similarity: f64, string: StoredSize, q: u32) -> Result<Option<Self>> {
-        let predicate = EditPredicate::new(similarity)?;
+    /// Creates the demand that a string meets a predicate with a string, whose grams have `q`
+    /// characters. Returns None if no string does.
+    pub fn new(predicate: EditPredicate, string: StoredSize, q: u32) -> Option<Self> {
         if string.characters == 0 {
-            return Ok(None);
+            return None;
         }
         // The longer a text is, the longer its shortest partner.
         let (mut low, mut high) = (string.characters, u32::MAX);
@@ -45,7 +43,7 @@ impl EditDemand {
                 high = middle - 1;
             }
         }
-        Ok(Some(Self { string, q, predicate, longest: low }))
+        Some(Self { string, q, predicate, longest: low })
     }
 
     /// Returns the number of characters of the sought string.
@@ -70,7 +68,8 @@ impl EditDemand {
         let missing = self.string.size.max(string.size).saturating_sub(shared);
         let left_out = self.left_out(self.string).saturating_add(self.left_out(string));
         let by_lengths = self.string.characters.abs_diff(string.characters);
-        let by_grams = missing.div_ceil(self.q).saturating_sub(left_out).max(missing.div_ceil(self.q + 1));
+        let without_swaps = if self.predicate.swaps { 0 } else { missing.div_ceil(self.q) };
+        let by_grams = without_swaps.saturating_sub(left_out).max(missing.div_ceil(self.q + 1));
         by_lengths.max(by_grams).min(self.longer(string))
     }
 
@@ -214,7 +213,7 @@ mod tests {
 
     /// A text and another one that is few edits away from it.
     fn texts() -> impl Strategy<Value = (String, String)> {
-        let edits = prop::collection::vec((any::<prop::sample::Index>(), 0..3_u8, "[abA ]"), 0..5);
+        let edits = prop::collection::vec((any::<prop::sample::Index>(), 0..4_u8, "[abA ]"), 0..5);
         ("[abcA \u{3000}ß]{0,14}", prop_oneof![edits.prop_map(Ok), "[abcA ]{0,14}".prop_map(Err)]).prop_map(
             |(a, change)| {
                 let b = match change {
@@ -226,6 +225,7 @@ mod tests {
                             let at = at.index(b.len() + 1);
                             match kind {
                                 0 => b.insert(at, with),
+                                3 if at + 1 < b.len() => b.swap(at, at + 1),
                                 1 if at < b.len() => b[at] = with,
                                 2 if at < b.len() => drop(b.remove(at)),
                                 _ => {}
@@ -249,11 +249,13 @@ mod tests {
             (a, b) in texts(),
             q in 1..5_u32,
             similarity in 0.01..=1.0_f64,
+            swaps: bool,
         ) {
             let ((x, grams), (y, others)) = (cut(&a, q), cut(&b, q));
-            let (distance, longer) = edit::distance(&a, &b, &Stop::default()).unwrap();
+            let (distance, longer) = edit::distance_by(&a, &b, swaps, &Stop::default()).unwrap();
             let found = edit::similarity(distance, longer);
-            let Some(demand) = EditDemand::new(similarity, x, q).unwrap() else {
+            let predicate = EditPredicate::new(similarity).unwrap().with_swaps(swaps);
+            let Some(demand) = EditDemand::new(predicate, x, q) else {
                 prop_assert_eq!(x.characters, 0);
                 return Ok(());
             };
@@ -283,8 +285,7 @@ mod tests {
     #[test]
     fn the_longest_partner() {
         let demand = |similarity, characters| {
-            EditDemand::new(similarity, StoredSize { size: 1, characters }, 3)
-                .unwrap()
+            EditDemand::new(EditPredicate::new(similarity).unwrap(), StoredSize { size: 1, characters }, 3)
                 .map(|demand| demand.longest)
         };
         assert_eq!((demand(0.8, 8), demand(1.0, 8), demand(0.8, 0)), (Some(10), Some(8), None));

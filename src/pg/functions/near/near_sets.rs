@@ -30,19 +30,27 @@ use neardup_core::verify::measure::Measure;
 const SIMILARITY: f64 = 0.8;
 /// The number of the argument `normalization` of a text.
 const FORM: usize = 7;
+/// The number of the argument `damerau` of a text.
+const DAMERAU: usize = 8;
 /// The hints for a wrong normalization form.
 const SAME_CHARACTERS: &str = "Characters that differ only in their encoding or format are equal: near('some text', 0.8, normalization => 'nfkc')";
 const SAME_BY_EDITS: &str = "Characters that differ only in their encoding or format are equal: near('some text', 0.8, method => 'edit', normalization => 'nfkc')";
+/// The hint for swaps by another method.
+const SWAPS: &str =
+    "Two swapped neighbours are one edit: near('some text', 0.8, method => 'edit', damerau => true)";
 /// The directions of containment: the share of the text of a row, or of the query.
 const ROW: &str = "row";
 const QUERY: &str = "query";
 
 sql_functions! {
-    /// `near(text, similarity, shingle, multiset, tokenizer, method, direction, …) → text_ball`
+    /// `near(text, similarity, shingle, …, direction, normalization, damerau) → text_ball`
     neardup_near_set_text, within Arguments: |call| {
         refuse_sketch(call)?;
         if call.name(5)?.as_deref() == Some(edit_ball::METHOD) {
             return near_by_edits(call);
+        }
+        if call.get(DAMERAU) == Some(true) {
+            return Err(SqlError::parameter("only method edit has an argument damerau").hint(SWAPS));
         }
         let origin = origin(call, 4, "near(to_tsvector('english', body), 0.8)")?;
         let normalization = normalization(call, FORM, origin, SAME_CHARACTERS)?;
@@ -138,7 +146,8 @@ fn near_by_edits(call: FunctionCall) -> Result<Datum> {
         return Err(SqlError::parameter(message).hint(EXAMPLE));
     }
     let form = normalization(call, FORM, Origin::Chars, SAME_BY_EDITS)?;
-    give(&EditBall::build(least, form, &normalized(form, text)?)?)
+    let (text, swaps) = (normalized(form, text)?, call.get(DAMERAU).unwrap_or(false));
+    give(&EditBall { similarity: least, normalization: form, swaps, text: &text }.build()?)
 }
 
 /// Returns the least similarity, argument 1.
@@ -265,9 +274,16 @@ fn meet(call: FunctionCall, left: &[u8], right: &[u8]) -> Result<bool> {
                     "Make both with the same arguments; only the similarity may differ: near(body, 0.8, method => 'edit') && near('some text', 0.9, method => 'edit')",
                 ));
             }
-            let middle = Document::Text(memory::copied(a.text, "reading a ball")?);
-            let similarity = with_kept(call, right, judge, |kept| kept.similarity(&middle, false))?;
-            return Ok(similarity >= a.similarity.max(b.similarity));
+            let middle = |text| memory::copied(text, "reading a ball").map(Document::Text);
+            let text = middle(a.text)?;
+            let similarity = with_kept(call, right, judge, |kept| kept.similarity(&text, false))?;
+            return Ok(match a.swaps == b.swaps {
+                true => similarity >= a.similarity.max(b.similarity),
+                false => {
+                    similarity >= b.similarity
+                        && judge(left)?.similarity(&middle(b.text)?, false)? >= a.similarity
+                }
+            });
         }
         (false, false) => {}
         _ => {

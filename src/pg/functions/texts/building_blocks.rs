@@ -85,13 +85,14 @@ sql_functions! {
     /// `containment(text, text, k) → float8`
     neardup_containment, within Arguments: |call| measure(call, Measure::Containment, false);
 
-    /// `edit_similarity(text, text) → float8`
+    /// `edit_similarity(text, text, damerau) → float8`
     neardup_edit_similarity, within Arguments: |call| {
         let Some([a, b]) = call.two_texts()? else { return Ok(call.give::<f64>(None)) };
         // The cost of comparing two texts is proportional to the product of their lengths, and each
         // step computes 64 cells of the table.
         let effort = if a == b { 0 } else { a.len().saturating_mul(b.len()) / 1024 };
-        let (distance, longer) = compute(effort, |stop| edit::distance(&a, &b, stop))?;
+        let swaps = call.need(2, "damerau")?;
+        let (distance, longer) = compute(effort, |stop| edit::distance_by(&a, &b, swaps, stop))?;
         Ok(call.give(Some(edit::similarity(distance, longer))))
     };
 

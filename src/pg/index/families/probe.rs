@@ -45,8 +45,8 @@ pub(crate) struct GramProbe {
     pub elements: Vec<u32>,
     /// What the ball demands of strings.
     pub demand: Sought,
-    /// The string of a ball by edit distance, and its least similarity.
-    pub edits: Option<(String, f64)>,
+    /// A ball by edit distance, as bytes.
+    pub edits: Option<Vec<u8>>,
     /// The form in which the index has the texts.
     pub normalization: Option<Normalization>,
 }
@@ -54,12 +54,7 @@ pub(crate) struct GramProbe {
 impl GramProbe {
     /// Returns the ball, if it is one by edit distance.
     pub(crate) fn ball(&self) -> Option<EditBall<'_>> {
-        self.edits.as_ref().map(|(text, similarity)| EditBall {
-            similarity: *similarity,
-            // Texts are in the form of the index when they are compared with it.
-            normalization: None,
-            text,
-        })
+        self.edits.as_ref().and_then(|bytes| EditBall::parse(bytes).ok())
     }
 
     /// Returns the distance by edits that all texts have whose distance is in a step, if there can

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::pg::request::arguments::Arguments;
 use crate::pg::request::example::such_as;
-use crate::pg::request::options::{Count, Number, OfAll, Options, WholeNumber, read_by};
+use crate::pg::request::options::{Count, Flag, Number, OfAll, Options, WholeNumber, read_by};
 use crate::pg::request::weights::{self, WeightName};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::joins::Algorithm;
@@ -103,6 +103,10 @@ pub(crate) struct CandidateOptions {
     pub distance: Option<Number>,
     /// What words weigh.
     weight: Option<WeightName>,
+    /// Whether two neighbouring characters that change places are one edit, for `edit`.
+    damerau: Option<Flag>,
+    /// Whether the order of words counts, for `edit`.
+    word_order: Option<Flag>,
 }
 
 impl Options for CandidateOptions {
@@ -125,12 +129,13 @@ impl CandidateOptions {
     }
 }
 
-/// Reads the parameters of `edit`, which compares texts by their Levenshtein distance.
+/// Reads the parameters of `edit`, which compares texts by their Levenshtein distance, or by the
+/// restricted Damerau distance.
 pub(crate) fn parse_edit(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let given = arguments.threshold;
     let threshold = arguments.threshold(DEFAULT_THRESHOLD)?;
     let options: CandidateOptions =
-        arguments.options_of(&[CandidateOptions::OF_ALL, &["distance"]].concat())?;
+        arguments.options_of(&[CandidateOptions::OF_ALL, &["distance", "damerau", "word_order"]].concat())?;
     let distance = options.distance;
     if distance.is_some() {
         arguments.example.threshold = given;
@@ -141,8 +146,10 @@ pub(crate) fn parse_edit(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method
         (_, Some(distance)) => EditPredicate::new(threshold)?.and_within(distance.0),
         (_, None) => EditPredicate::new(threshold)?,
     };
+    let predicate = predicate.with_swaps(options.damerau.is_some_and(|damerau| damerau.0));
     let algorithm = options.algorithm();
     arguments.accept();
     arguments.whole_texts("compares texts character by character")?;
-    Ok(Box::new(Edit { predicate, algorithm }))
+    let word_order = options.word_order.is_none_or(|order| order.0);
+    Ok(Box::new(Edit { predicate, algorithm, word_order }))
 }

@@ -1,7 +1,8 @@
 //! Finds candidates among long texts that mostly share content, such as pages of one template, by
 //! pieces that both texts have at about the same position.
 //!
-//! A text is cut into pieces of the same number of characters. Each edit changes at most one piece.
+//! A text is cut into pieces of the same number of characters. Each edit changes at most one piece
+//! (a swap of neighbours counts as two replacements).
 //! So another text at distance d has at least m - d of any m pieces of the text. These pieces have
 //! moved by no more than the edits before and after them allow: if the other text is longer by i
 //! characters, a piece moves by s characters with |s| + |i - s| <= d (Li, Deng, Wang, Feng:
@@ -253,8 +254,8 @@ mod tests {
     use crate::executor::{PlainThreads, Stop};
     use crate::features::texts::{Distinct, TextCollector, distinct};
     use crate::hash::mix;
-    use crate::tests::edited_texts::edited;
-    use crate::verify::edit::distance;
+    use crate::tests::edited_texts::{edited, swapped};
+    use crate::verify::edit::distance_by;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -297,7 +298,8 @@ mod tests {
         let pairs = lefts.clone().flat_map(|left| others(left).map(move |right| (left, right)));
         pairs
             .filter(|&(a, b)| {
-                let (distance, longer) = distance(texts.text(a), texts.text(b), &Stop::default()).unwrap();
+                let (distance, longer) =
+                    distance_by(texts.text(a), texts.text(b), edit.swaps, &Stop::default()).unwrap();
                 edit.passes(distance, longer)
             })
             .collect()
@@ -309,15 +311,16 @@ mod tests {
         /// Every similar pair is a candidate, also at the exact distance of two texts.
         #[test]
         fn none_is_lost(
-            pairs in prop::collection::vec(edited(300, 40), 1..4),
+            pairs in prop::collection::vec(prop_oneof![edited(300, 40), swapped(300)], 1..4),
             shape in prop::sample::select(Shape::all().collect::<Vec<_>>()),
             two in any::<bool>(),
             more in 0..3u32,
+            swaps: bool,
         ) {
             let mut texts: Vec<String> =
                 pairs.iter().flat_map(|(x, y)| [x, y]).map(|text| text.iter().collect()).collect();
             let (first, second) = (&texts[0], &texts[1]);
-            let (distance, longer) = distance(first, second, &Stop::default()).unwrap();
+            let (distance, longer) = distance_by(first, second, swaps, &Stop::default()).unwrap();
             prop_assume!(longer > 0);
             // The texts of the left table come first.
             if two {
@@ -327,6 +330,7 @@ mod tests {
             let all = of(&texts, two.then_some(pairs.len() as u32));
             let share = 1.0 - f64::from(distance) / f64::from(longer) - 1e-9;
             for edit in [EditPredicate::within(distance + more), EditPredicate::new(share.max(0.01)).unwrap()] {
+                let edit = edit.with_swaps(swaps);
                 let near = near(&all, edit);
                 // The budgets leave room for the matches of one text, or of several.
                 for budget in [0, 1 << 12, 1 << 24] {

@@ -174,12 +174,15 @@ impl Family for GramKeys {
             return Ok(Probe::Everything);
         }
         let (elements, demand, edits) = if EditBall::is(bytes) {
-            let EditBall { text, similarity, .. } = EditBall::parse(bytes)?;
-            let elements = self.elements(&Document::Text(memory::copied(text, "reading a ball")?))?;
-            let string = StoredSize { size: elements.len() as u32, characters: characters(text) };
-            let demand = EditDemand::new(similarity, string, self.parameters.features.shingle as u32)?;
-            let edits = Some((memory::copied(text, "reading a ball")?, similarity));
-            (elements, demand.map(Sought::Edit), edits)
+            const READING: &str = "reading a ball";
+            let ball = EditBall::parse(bytes)?;
+            let elements = self.elements(&Document::Text(memory::copied(ball.text, READING)?))?;
+            let string = StoredSize { size: elements.len() as u32, characters: characters(ball.text) };
+            let q = self.parameters.features.shingle as u32;
+            let demand = EditDemand::new(ball.predicate()?, string, q);
+            let mut edits = Vec::new();
+            memory::extend(&mut edits, bytes, READING)?;
+            (elements, demand.map(Sought::Edit), Some(edits))
         } else {
             let ball = SetBall::parse(bytes)?;
             let elements = self.elements(&ball.document()?)?;
@@ -209,7 +212,7 @@ mod tests {
     use super::item::{BEFORE, NUMBER, START, is_start, start_of};
     use super::*;
     use crate::pg::index::families::probe::{OUTSIDE, step_of};
-    use neardup_core::verify::edit;
+    use neardup_core::verify::edit::{self, EditPredicate};
 
     fn item(size: u32, elements: &[u32]) -> Vec<u8> {
         item::write(head_of(StoredSize { size, characters: 9 }, "some text"), elements).unwrap()
@@ -219,7 +222,8 @@ mod tests {
     fn pg_steps_of_edits_have_one_distance() {
         for characters in [1, 2, 9, 34, 64] {
             let string = StoredSize { size: 1, characters };
-            let demand = Sought::Edit(EditDemand::new(0.001, string, 3).unwrap().unwrap());
+            let predicate = EditPredicate::new(0.001).unwrap();
+            let demand = Sought::Edit(EditDemand::new(predicate, string, 3).unwrap());
             let probe = GramProbe { elements: Vec::new(), demand, edits: None, normalization: None };
             for longer in characters..300 {
                 // A longer text has characters that are not in the string.
