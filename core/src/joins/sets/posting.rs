@@ -62,7 +62,7 @@ impl Posting {
     }
 
     /// Returns what the tokens of the record, which has this size, weigh at most from the posting's
-    /// token on. The posting's place is a [`share`].
+    /// token on. The posting's place is a share of the weight.
     #[inline]
     pub fn weight_from(&self, size: u32) -> u32 {
         let before = u64::from(self.place_at_least()) * u64::from(size) / u64::from(Self::FAR_BEHIND);
