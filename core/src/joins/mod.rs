@@ -138,7 +138,7 @@ pub trait RecordJoin: Debug {
 /// use neardup_core::{Corpus, Measure, Sets};
 ///
 /// let usual = Sets::of_words(Measure::Jaccard, 0.5)?;
-/// let plus = Sets { algorithm: Algorithm::PpJoinPlus(2), ..usual };
+/// let plus = Sets { algorithm: Algorithm::PpJoinPlus(2), ..usual.clone() };
 /// let mut corpus = Corpus::of_texts(&["a b c", "b c d", "e"]);
 /// assert_eq!(corpus.pairs(&usual)?, corpus.pairs(&plus)?);
 /// # Ok::<(), neardup_core::Error>(())

