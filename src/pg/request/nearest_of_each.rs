@@ -88,7 +88,9 @@ impl NearestRequest {
             let message = format!(
                 "nearest with within and across compares sources as texts, and equal values of column \"{column}\" may be different texts"
             );
-            let hint = format!("Compare {column}::text in a view. {}", such_as(&arguments.example));
+            let mut alone = tables.example().with("across", literal(column));
+            alone.threshold = Some(f64::from(k));
+            let hint = format!("Compare {column}::text in a view, or give one of them. {}", such_as(&alone));
             return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message).hint(hint));
         }
         // The value is in its range.

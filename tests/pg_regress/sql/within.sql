@@ -81,6 +81,10 @@ SELECT (SELECT count(*) FROM found) AS rows, NOT EXISTS (TABLE found EXCEPT TABL
 WITH found AS (SELECT id, nearest_id, rank FROM nearest('docs', 2, within => 'n', across => 'of')), expected AS (
     SELECT a.id, b.id, row_number() OVER (PARTITION BY a.id ORDER BY jaccard(a.body, b.body) DESC, b.id) AS rank FROM docs a JOIN docs b ON a.n = b.n AND a.of <> b.of WHERE jaccard(a.body, b.body) > 0)
 SELECT (SELECT count(*) FROM found) = (SELECT count(*) FROM expected WHERE rank <= 2) AS as_many, NOT EXISTS (TABLE found EXCEPT TABLE expected) AS same;
+-- It is known after all rows only which numbers are equal.
+CREATE VIEW priced AS SELECT id, n, (id % 3)::numeric AS price, body FROM docs;
+SELECT nearest('priced', 1, id_column => 'id', text_column => 'body', within => 'n', across => 'price');
+DROP VIEW priced;
 SELECT count(*), bool_and(a.n = b.n), (SELECT count(*) FROM alone('SELECT '''' FROM partial_duplicates(%s 0.9, min_sentences => 1)', 'n', 1))
 FROM partial_duplicates('docs', 0.9, min_sentences => 1, within => 'n') p JOIN docs a ON a.id = left_id JOIN docs b ON b.id = right_id;
 SELECT count(*), bool_and(a.n = b.n AND a.of <> b.of)
