@@ -154,12 +154,16 @@ pub fn verify(
 ) -> Result<()> {
     found.counts.candidates += 1;
     let least = predicate.least_overlap(left.size, right.size).unwrap_or(u32::MAX);
-    let sizes = u64::from(left.size) + u64::from(right.size);
-    let before = u64::from(weights.sum(left.before)) + u64::from(weights.sum(right.before));
-    // What only one of the sets has weighs as much as both sets without what both must have.
-    let lost = sizes.checked_sub(2 * u64::from(least) + before);
-    let short = left.rest.len().min(right.rest.len());
-    let (true, Some(lost)) = (weights.each().is_some() || short >= least as usize, lost) else {
+    let lost = match weights.each() {
+        None => (left.rest.len().min(right.rest.len()) >= least as usize).then_some(0),
+        // What only one of the sets has weighs as much as both sets without what both must have.
+        Some(_) => {
+            let sizes = u64::from(left.size) + u64::from(right.size);
+            let before = u64::from(weights.sum(left.before)) + u64::from(weights.sum(right.before));
+            sizes.checked_sub(2 * u64::from(least) + before)
+        }
+    };
+    let Some(lost) = lost else {
         found.counts.pruned_by_position += 1;
         return Ok(());
     };
