@@ -49,14 +49,14 @@ impl SetParts {
     ) -> Result<Box<dyn RecordJoin>> {
         let left = self.part(left, executor)?;
         let right = right.map(|right| self.part(right, executor)).transpose()?;
-        JoinedSets { left, right, budget: self.budget / 2, weights: Default::default(), ..self.sets }
-            .join(&*self.files)
+        let weights = self.sets.weights.clone();
+        JoinedSets { left, right, weights, budget: self.budget / 2, ..self.sets }.join(&*self.files)
     }
 
     /// Prepares the join of all records with themselves. The sets are in the join afterwards.
     pub(super) fn whole(&mut self) -> Result<Box<dyn RecordJoin>> {
-        JoinedSets { left: self.sets.left.take_all(), right: None, weights: Default::default(), ..self.sets }
-            .join(&*self.files)
+        let (left, weights) = (self.sets.left.take_all(), self.sets.weights.clone());
+        JoinedSets { left, right: None, weights, ..self.sets }.join(&*self.files)
     }
 
     /// Joins records, and calls `each` with every pair until it returns false.
