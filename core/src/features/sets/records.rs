@@ -75,12 +75,19 @@ impl Records {
     /// Numbers the tokens of these records, which have numbers below `tokens`, from 0 in the same
     /// order. Returns how many there are.
     pub(crate) fn renumber(&mut self, tokens: usize, executor: &dyn Executor) -> Result<usize> {
+        const PIECE: usize = 1 << 16;
         let mut used = RowSet::new(tokens)?;
-        self.parts.iter().flatten().for_each(|&token| used.insert(token as usize));
+        for piece in self.parts.iter().flat_map(|part| part.chunks(PIECE)) {
+            executor.check_interrupts()?;
+            piece.iter().for_each(|&token| used.insert(token as usize));
+        }
         let numbered = used.numbered()?;
-        let mut parts: Vec<&mut Vec<u32>> = self.parts.iter_mut().collect();
-        executor::each(executor, &mut parts, |part, _| {
-            part.iter_mut().for_each(|token| *token = numbered.up_to(*token) - 1);
+        let pieces = self.parts.iter_mut().flat_map(|part| part.chunks_mut(PIECE));
+        let mut pieces: Vec<&mut [u32]> = memory::collect(pieces, "numbering tokens")?;
+        executor::each(executor, &mut pieces, |piece, stop| {
+            // A piece must not be numbered again.
+            stop.check()?;
+            piece.iter_mut().for_each(|token| *token = numbered.up_to(*token) - 1);
             Ok(())
         })?;
         Ok(tokens.checked_sub(1).map_or(0, |last| numbered.up_to(last as u32) as usize))
