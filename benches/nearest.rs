@@ -16,6 +16,7 @@ use std::time::Instant;
 
 use neardup_core::executor::PlainThreads;
 use neardup_core::features::FeatureSpec;
+use neardup_core::features::dictionary::weights::Weighing;
 use neardup_core::features::tokens::Document;
 use neardup_core::joins::nearest::SHORT;
 use neardup_core::joins::nearest::found::NearestRow;
@@ -115,7 +116,7 @@ fn nearest_of(sets: &textbook::Sets, some: &[usize], k: usize, threads: usize) -
     let resources = Resources { files: &NoFiles, budget: 1 << 40, executor: &executor };
     let (mut corpus, mut quiet) = (corpus(sets, some), Quiet);
     let mut reading = Reading::new(&mut corpus, &mut quiet, resources);
-    let ordered = nearest::ordered(SPEC, &mut reading).expect("memory");
+    let ordered = nearest::ordered(SPEC, Weighing::default(), &mut reading).expect("memory");
     let began = Instant::now();
     let how = NearestSearch { measure: Measure::Jaccard, k, short: SHORT, sources: None };
     let mut rows = nearest::of_ordered(ordered, how, &mut reading).expect("memory");

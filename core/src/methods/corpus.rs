@@ -10,6 +10,7 @@ use super::sites::Sites;
 use crate::error::{Error, Result};
 use crate::executor::PlainThreads;
 use crate::features::FeatureSpec;
+use crate::features::dictionary::weights::Weights;
 use crate::features::source_document::SourceDocument;
 use crate::features::tokens::Document;
 use crate::joins::nearest::found::NearestRow;
@@ -240,21 +241,22 @@ impl<'a> Corpus<'a> {
     /// # Ok::<(), neardup_core::Error>(())
     /// ```
     pub fn nearest(&mut self, spec: FeatureSpec, measure: Measure, k: usize) -> Result<Vec<NearestRow>> {
-        self.nearest_with(spec, measure, k, USUAL)
+        self.nearest_with(spec, measure, &Weights::Equal, k, USUAL)
     }
 
-    /// Returns the same with the given threads, files and memory.
+    /// Returns the same with weights, and with the given threads, files and memory.
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn nearest_with(
         &mut self,
         spec: FeatureSpec,
         measure: Measure,
+        weights: &Weights,
         k: usize,
         resources: Resources<'_>,
     ) -> Result<Vec<NearestRow>> {
         let mut quiet = Quiet;
         let mut reading = Reading::new(self, &mut quiet, resources);
-        let mut rows = nearest::search(spec, measure, k, &mut reading)?;
+        let mut rows = nearest::search(spec, measure, weights, k, &mut reading)?;
         let mut all = Vec::new();
         rows.for_each(resources.executor, |row| memory::push(&mut all, row, "collecting the nearest"))?;
         all.sort_unstable_by_key(|near: &NearestRow| (near.row, near.rank));

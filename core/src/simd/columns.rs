@@ -110,6 +110,21 @@ pub fn sum(planes: &[BitColumn], record: usize) -> u32 {
     planes.iter().rev().fold(0, |sum, plane| sum << 1 | bit(plane) as u32)
 }
 
+/// Adds a number to the sum of a record, which must fit into the planes. O(bits of the sum).
+#[inline]
+pub fn add(planes: &mut [BitColumn], record: usize, mut number: u32) {
+    let place = record % 64;
+    for plane in planes {
+        if number == 0 {
+            return;
+        }
+        let word = &mut plane.0[record / 64];
+        let sum = (*word >> place & 1) as u32 + number;
+        *word = *word & !(1 << place) | u64::from(sum & 1) << place;
+        number = sum >> 1;
+    }
+}
+
 /// Adds 1 to the sum of a record. O(1) amortised.
 #[inline]
 pub fn increment(planes: &mut [BitColumn], record: usize) {

@@ -29,4 +29,5 @@ mod thresholds;
 mod tlcs;
 mod tlcs_frames;
 mod weights;
+mod weights_nearest;
 mod within;

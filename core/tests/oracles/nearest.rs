@@ -6,6 +6,7 @@ use std::time::Duration;
 use neardup_core::error::Result;
 use neardup_core::executor::{Executor, PlainThreads, Stop, Task};
 use neardup_core::features::FeatureSpec;
+use neardup_core::features::dictionary::weights::{Weighing, Weights};
 use neardup_core::joins::nearest::found::NearestRow;
 use neardup_core::joins::nearest::pieces::NearestSearch;
 use neardup_core::methods;
@@ -32,7 +33,7 @@ fn nearest(
     budget: usize,
 ) -> Result<Vec<NearestRow>> {
     let resources = Resources { files: &MemoryFiles, budget, executor };
-    Corpus::of_sets(sets).nearest_with(SETS, measure, k, resources)
+    Corpus::of_sets(sets).nearest_with(SETS, measure, &Weights::Equal, k, resources)
 }
 
 /// The same by lists, before anything is counted. Counting takes less time in all small tables.
@@ -45,7 +46,7 @@ fn nearest_by_lists(
     let resources = Resources { files: &MemoryFiles, budget: ENOUGH, executor };
     let (mut corpus, mut quiet) = (Corpus::of_sets(sets), Quiet);
     let mut reading = Reading::new(&mut corpus, &mut quiet, resources);
-    let ordered = methods::nearest::ordered(SETS, &mut reading)?;
+    let ordered = methods::nearest::ordered(SETS, Weighing::default(), &mut reading)?;
     let mut rows = methods::nearest::of_ordered(
         ordered,
         NearestSearch { measure, k, short: 0, sources: None },
@@ -74,7 +75,7 @@ fn in_order(
     let resources = Resources { files: &MemoryFiles, budget, executor };
     let (mut corpus, mut quiet) = (Corpus::of_sets(sets), Quiet);
     let mut reading = Reading::new(&mut corpus, &mut quiet, resources);
-    let mut rows = methods::nearest::search(SETS, Measure::Jaccard, k, &mut reading)?;
+    let mut rows = methods::nearest::search(SETS, Measure::Jaccard, &Weights::Equal, k, &mut reading)?;
     let (mut found, mut shares) = (Vec::new(), vec![0.0]);
     loop {
         let more = rows.advance_beside(executor, &mut |share, take| {

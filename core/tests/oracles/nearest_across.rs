@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use neardup_core::error::Result;
 use neardup_core::executor::{Executor, PlainThreads};
 use neardup_core::features::FeatureSpec;
+use neardup_core::features::dictionary::weights::Weighing;
 use neardup_core::features::source_document::SourceDocument;
 use neardup_core::joins::nearest::found::NearestRow;
 use neardup_core::joins::nearest::pieces::NearestSearch;
@@ -26,7 +27,7 @@ const MEASURES: [Measure; 3] = [Measure::Jaccard, Measure::Overlap, Measure::Cos
 const SETS: FeatureSpec = FeatureSpec { multiset: false, ..FeatureSpec::WORDS };
 
 /// Rows that have sources.
-struct Sourced<'c>(Corpus<'c>, Vec<u32>);
+pub struct Sourced<'c>(pub Corpus<'c>, pub Vec<u32>);
 
 impl Documents for Sourced<'_> {
     fn has_right(&self) -> bool {
@@ -70,7 +71,7 @@ fn found(
     let sources = rows.iter().map(|&(_, source)| source).collect();
     let (mut documents, mut quiet) = (Sourced(Corpus::of_sets(&sets), sources), Quiet);
     let mut reading = Reading::new(&mut documents, &mut quiet, resources);
-    let ordered = nearest::ordered(SETS, &mut reading).unwrap();
+    let ordered = nearest::ordered(SETS, Weighing::default(), &mut reading).unwrap();
     let mut search =
         nearest::of_ordered(ordered, NearestSearch { measure, k, short, sources: None }, &mut reading)
             .unwrap();

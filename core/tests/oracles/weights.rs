@@ -18,13 +18,13 @@ use proptest::prelude::*;
 use crate::common::cases;
 use crate::common::run::{ENOUGH, Found, find};
 
-const MEASURES: [Measure; 5] =
+pub const MEASURES: [Measure; 5] =
     [Measure::Jaccard, Measure::Cosine, Measure::Dice, Measure::Overlap, Measure::Containment];
 
 /// The words of each text, with their numbers of occurrences.
-type Bags = Vec<BTreeMap<String, u32>>;
+pub type Bags = Vec<BTreeMap<String, u32>>;
 
-fn bags(texts: &[String], multiset: bool) -> Bags {
+pub fn bags(texts: &[String], multiset: bool) -> Bags {
     let bag = |text: &String| {
         let mut bag = BTreeMap::new();
         for word in text.split_whitespace() {
@@ -37,7 +37,7 @@ fn bags(texts: &[String], multiset: bool) -> Bags {
 }
 
 /// The weight of each word by the definition.
-fn idf_of(bags: &Bags) -> BTreeMap<String, u16> {
+pub fn idf_of(bags: &Bags) -> BTreeMap<String, u16> {
     let documents = bags.iter().filter(|bag| !bag.is_empty()).count() as u64;
     let mut having: BTreeMap<String, u64> = BTreeMap::new();
     bags.iter().flat_map(|bag| bag.keys()).for_each(|word| *having.entry(word.clone()).or_default() += 1);
@@ -45,7 +45,7 @@ fn idf_of(bags: &Bags) -> BTreeMap<String, u16> {
 }
 
 /// The specification: the similarities of all pairs of which some word is shared.
-fn similarities(
+pub fn similarities(
     bags: &Bags,
     weights: &BTreeMap<String, u16>,
     right_from: Option<usize>,
@@ -77,7 +77,7 @@ fn passing(all: &[(u32, u32, f64)], threshold: f64) -> Found {
 }
 
 /// Few words that most texts have, and many rare ones.
-fn texts() -> impl Strategy<Value = Vec<String>> {
+pub fn texts() -> impl Strategy<Value = Vec<String>> {
     let word = prop_oneof![
         3 => (0..4u32).prop_map(|n| format!("frequent{n}")),
         2 => (0..12u32).prop_map(|n| format!("word{n}")),
@@ -94,7 +94,7 @@ fn texts() -> impl Strategy<Value = Vec<String>> {
 }
 
 /// What each of some words weighs, by its name.
-fn listed(words: &BTreeMap<String, u16>, heaviest: f64) -> (WordWeights, BTreeMap<String, u16>) {
+pub fn listed(words: &BTreeMap<String, u16>, heaviest: f64) -> (WordWeights, BTreeMap<String, u16>) {
     let (mut list, stop) = (WordWeights::new(FeatureSpec::WORDS), Stop::default());
     let mut expected = BTreeMap::new();
     list.add("heaviest".to_owned(), heaviest, &stop).unwrap();

@@ -4,6 +4,7 @@
 use neardup_core::error::{Error, Result};
 use neardup_core::executor::{Executor, PlainThreads, Stop};
 use neardup_core::features::FeatureSpec;
+use neardup_core::features::dictionary::weights::Weights;
 use neardup_core::features::source_document::SourceDocument;
 use neardup_core::features::tokens::Document;
 use neardup_core::hash::mix;
@@ -207,7 +208,7 @@ fn groups(tables: &[Vec<Row>]) -> Vec<Vec<(u32, Row)>> {
 
 /// The nearest rows of one group and of other sources are the first of all of the group. Rows
 /// without a source have no document.
-fn nearest_of_other_sources(rows: &[Row], resources: Resources<'_>) {
+fn nearest_of_other_sources(rows: &[Row], weights: &Weights, resources: Resources<'_>) {
     let with_source = |(text, group, source): &Row| {
         (text.clone().filter(|_| source.is_some()), *group, Some(source.unwrap_or(9)))
     };
@@ -215,7 +216,13 @@ fn nearest_of_other_sources(rows: &[Row], resources: Resources<'_>) {
     let mut expected = Vec::new();
     for of_group in groups(std::slice::from_ref(&rows)) {
         let text = |n: usize| of_group[n].1.0.clone().map(Document::Text);
-        let all = Corpus::new(of_group.len(), text).nearest(FeatureSpec::WORDS, Measure::Cosine, rows.len());
+        let all = Corpus::new(of_group.len(), text).nearest_with(
+            FeatureSpec::WORDS,
+            Measure::Cosine,
+            weights,
+            rows.len(),
+            Resources { budget: ENOUGH, ..resources },
+        );
         let all = all.unwrap();
         for own in all.chunk_by(|a, b| a.row == b.row) {
             let differ =
@@ -228,7 +235,7 @@ fn nearest_of_other_sources(rows: &[Row], resources: Resources<'_>) {
     }
     let (mut documents, mut quiet) = (Grouped::new(&[rows], true, true), Quiet);
     let mut reading = Reading::new(&mut documents, &mut quiet, resources);
-    let mut search = nearest::search(FeatureSpec::WORDS, Measure::Cosine, 2, &mut reading).unwrap();
+    let mut search = nearest::search(FeatureSpec::WORDS, Measure::Cosine, weights, 2, &mut reading).unwrap();
     let mut found = Vec::new();
     let mut take = |near: NearestRow| {
         found.push((near.row, near.rank, near.nearest, near.similarity.to_bits()));
@@ -241,7 +248,7 @@ fn nearest_of_other_sources(rows: &[Row], resources: Resources<'_>) {
 }
 
 /// The nearest rows of one table, and the passages, are those of each group alone.
-fn nearest_and_passages(tables: &[Vec<Row>], executor: &dyn Executor, budget: usize) {
+fn nearest_and_passages(tables: &[Vec<Row>], weights: &Weights, executor: &dyn Executor, budget: usize) {
     let resources = Resources { files: &MemoryFiles, budget, executor };
     let parameters = PassageParameters { min_sentences: 1, min_width: 0, ..PassageParameters::default() };
     let left_rows = tables[0].len() as u32;
@@ -251,7 +258,15 @@ fn nearest_and_passages(tables: &[Vec<Row>], executor: &dyn Executor, budget: us
         let text = |n: usize| rows[n].1.0.clone().map(Document::Text);
         let mut corpus = Corpus::new(rows.len(), text).split(split);
         if split.is_none() {
-            let found = corpus.nearest(FeatureSpec::WORDS, Measure::Cosine, 2).unwrap();
+            let found = corpus
+                .nearest_with(
+                    FeatureSpec::WORDS,
+                    Measure::Cosine,
+                    weights,
+                    2,
+                    Resources { budget: ENOUGH, ..resources },
+                )
+                .unwrap();
             near.extend(found.into_iter().map(|found| {
                 let [row, nearest] = [found.row, found.nearest].map(|row| rows[row as usize].0);
                 (row, found.rank, nearest, found.similarity.to_bits())
@@ -267,7 +282,8 @@ fn nearest_and_passages(tables: &[Vec<Row>], executor: &dyn Executor, budget: us
     if tables.len() == 1 {
         let mut documents = Grouped::new(tables, true, false);
         let mut reading = Reading::new(&mut documents, &mut quiet, resources);
-        let mut rows = nearest::search(FeatureSpec::WORDS, Measure::Cosine, 2, &mut reading).unwrap();
+        let mut rows =
+            nearest::search(FeatureSpec::WORDS, Measure::Cosine, weights, 2, &mut reading).unwrap();
         let mut found = Vec::new();
         while rows.advance(executor).unwrap() {
             found.extend(std::iter::from_fn(|| rows.take()));
@@ -278,7 +294,7 @@ fn nearest_and_passages(tables: &[Vec<Row>], executor: &dyn Executor, budget: us
         found.sort_unstable();
         near.sort_unstable();
         assert_eq!(found, near);
-        nearest_of_other_sources(&tables[0], resources);
+        nearest_of_other_sources(&tables[0], weights, resources);
     }
     for is_across in [false, true] {
         let mut documents = Grouped::new(tables, true, is_across);
@@ -361,7 +377,7 @@ proptest! {
             let (found, _) = pairs(&short, documents(), &Interrupted::default(), budget);
             prop_assert_eq!(&found, &expected, "{} in files, interrupted", name);
         }
-        nearest_and_passages(&tables, &PlainThreads(threads), budget);
-        nearest_and_passages(&tables, &Interrupted::default(), budget);
+        nearest_and_passages(&tables, &Weights::Idf, &PlainThreads(threads), budget);
+        nearest_and_passages(&tables, &Weights::Equal, &Interrupted::default(), budget);
     }
 }

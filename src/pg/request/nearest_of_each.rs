@@ -13,9 +13,11 @@ use super::limits::RowLimits;
 use super::methods::{self, sets};
 use super::options::{self, ColumnName, NormalizationForm, Options};
 use super::tables::{Tables, Treatment};
+use super::weights::{self, WeightName};
 use crate::pg::read::source::DocumentSource;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::features::FeatureSpec;
+use neardup_core::features::dictionary::weights::Weights;
 use neardup_core::verify::measure::Measure;
 
 /// A search for the nearest of each row.
@@ -31,6 +33,8 @@ pub(crate) struct NearestRequest {
     pub spec: FeatureSpec,
     /// The measure of similarity.
     pub measure: Measure,
+    /// What the tokens weigh.
+    pub weights: Weights,
     /// The number of rows to find for each row.
     pub k: usize,
 }
@@ -73,7 +77,7 @@ impl NearestRequest {
             example,
             ..Arguments::of_defaults(method)
         };
-        let NearestOptions { normalize, url } = options(given, &arguments.example)?;
+        let NearestOptions { normalize, url, weight } = options(given, &arguments.example)?;
         arguments.url = url;
         let spec = arguments.feature_spec(1)?;
         let normalize = normalize.map(|form| form.0);
@@ -81,6 +85,8 @@ impl NearestRequest {
             refuse_normalization(&columns, arguments.is_html())
                 .map_err(|error| error.hint(such_as(&arguments.example)))?;
         }
+        arguments.normalize = normalize;
+        let weights = weights::weights(weight, spec, &arguments)?;
         let Arguments { tsearch, pages, .. } = arguments;
         let treatment = Treatment { tsearch, normalize, pages: pages.as_ref() };
         let (source, _) = tables.sources(columns, treatment, |table, n| limits.columns(table, n))?;
@@ -95,7 +101,7 @@ impl NearestRequest {
         }
         // The value is in its range.
         let (id_type, k) = (tables.id_type(), k as usize);
-        Ok(Self { name, source, id_type, spec, measure: sets::measure(method, 1), k })
+        Ok(Self { name, source, id_type, spec, measure: sets::measure(method, 1), weights, k })
     }
 }
 
@@ -106,9 +112,15 @@ struct NearestOptions {
     normalize: Option<NormalizationForm>,
     /// The column with the URLs of HTML pages.
     url: Option<ColumnName>,
+    /// What words weigh.
+    weight: Option<WeightName>,
 }
 
-impl Options for NearestOptions {}
+impl Options for NearestOptions {
+    fn good(key: &str) -> Option<String> {
+        sets::CandidateOptions::good(key)
+    }
+}
 
 /// Reads the options of a call.
 fn options(given: Named<'_>, example: &Example) -> Result<NearestOptions> {

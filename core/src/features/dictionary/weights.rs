@@ -220,6 +220,16 @@ impl TokenWeights {
         Ok(Self(Some(Arc::new(by_rank))))
     }
 
+    /// Returns the weights of those tokens that `is_one` accepts, in the same order.
+    pub(crate) fn of_some(&self, is_one: impl Fn(usize) -> bool) -> Result<Self> {
+        let Some(weights) = self.each() else { return Ok(Self(None)) };
+        let mut some = Vec::new();
+        for (_, &weight) in weights.iter().enumerate().filter(|(token, _)| is_one(*token)) {
+            memory::push(&mut some, weight, DOING)?;
+        }
+        Ok(Self(Some(Arc::new(some))))
+    }
+
     /// Returns the weight of each token, or `None` if each weighs 1.
     #[inline]
     pub fn each(&self) -> Option<&[u16]> {

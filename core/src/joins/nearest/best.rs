@@ -22,12 +22,22 @@ pub struct RecordSearch<'a> {
     pub record: usize,
     /// What was found so far.
     pub probe: &'a mut RecordProbe,
-    /// The numbers of the columns of its frequent tokens.
-    pub columns: &'a [u32],
+    /// The columns of its frequent tokens.
+    pub columns: ColumnsToAdd<'a>,
     /// The counters of the search.
     pub counts: &'a mut Counts,
     /// The number of tokens that the best rows of the record before share with it at least.
     pub usual: &'a mut u32,
+}
+
+/// The columns that are added to the counts of a block.
+#[derive(Debug, Clone, Copy)]
+pub struct ColumnsToAdd<'a> {
+    /// The numbers of the columns, by the bit of the weight for which they are added: the greatest
+    /// bit first. Those of the lowest bit are last.
+    pub numbers: &'a [u32],
+    /// The number of the columns of each bit but the lowest one; none if tokens do not weigh.
+    pub of_bits: &'a [(u8, u32)],
 }
 
 /// The counts of the records of a window.
@@ -64,10 +74,10 @@ impl RecordSearch<'_> {
         for (n, &block) in blocks.iter().enumerate() {
             if let Some(&next) = blocks.get(n + 1) {
                 let columns = index.frequent.block(next);
-                self.columns.iter().for_each(|&number| prefetch(columns, number as usize));
+                self.columns.numbers.iter().for_each(|&number| prefetch(columns, number as usize));
             }
             let mut found = match self.need(block, &mut known) {
-                Some(need) => run(index.frequent.block(block), self.columns, sums.for_block(block), need),
+                Some(need) => self.add_columns(block, sums.for_block(block), need),
                 None => BitColumn::NONE,
             };
             match &index.sources {
@@ -106,6 +116,20 @@ impl RecordSearch<'_> {
                 }
             }
         }
+    }
+
+    /// Adds the columns of a block to its planes. Returns the records whose sums are at least
+    /// `need`.
+    fn add_columns(&self, block: usize, planes: &mut [BitColumn], need: u32) -> BitColumn {
+        let (run, columns) = (self.index.columns.run, self.index.frequent.block(block));
+        let ColumnsToAdd { mut numbers, of_bits } = self.columns;
+        for &(bit, count) in of_bits {
+            let (of_bit, rest) = numbers.split_at(count as usize);
+            // Any count passes: what is found does not matter yet.
+            run(columns, of_bit, &mut planes[bit.into()..], 0);
+            numbers = rest;
+        }
+        run(columns, numbers, planes, need)
     }
 
     /// Returns how many records are offered without a search for the best of them.
@@ -149,9 +173,9 @@ impl RecordSearch<'_> {
         };
         // As many records as are wanted have `low` tokens or more, and fewer have `high`.
         let (mut low, mut high) = (0, most);
-        let (mut least, mut step, mut chosen) = (*self.usual, 1, most);
+        let (mut least, mut step, mut chosen) = (*self.usual, 1 + *self.usual / 32, most);
         while high - low > 1 {
-            chosen = least.clamp(low + 1, high - 1);
+            chosen = if low < least && least < high { least } else { low.midpoint(high) };
             let count = choose(chosen);
             if (self.index.wanted..=self.few()).contains(&count) {
                 *self.usual = chosen;

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::executor::Stop;
 use crate::joins::Counts;
 use crate::memory;
-use crate::verify::overlap::{disjoint, shared_at_least};
+use crate::verify::overlap::{disjoint, shared_at_least, shared_weight_at_least};
 
 const DOING: &str = "finding the nearest";
 
@@ -124,7 +124,7 @@ impl ListSearch<'_> {
                     return Ok(());
                 }
             }
-            self.probe.advance();
+            self.probe.advance(index.weights.weight(token));
         }
         Ok(())
     }
@@ -138,7 +138,7 @@ impl ListSearch<'_> {
         for &other in piece {
             let size = index.records.size(other as usize);
             if size != known.0 {
-                known = (size, probe.need(size).is_some_and(|need| need <= probe.left));
+                known = (size, probe.need(size).is_some_and(|need| need <= probe.left.weight));
             }
             if known.1 && index.are_compared(record, other as usize) {
                 index.records.prefetch_place(other);
@@ -163,10 +163,11 @@ impl ListSearch<'_> {
         let Self { index, record, ref mut probe, ref mut counts } = *self;
         let size = index.records.size(other);
         let (own, others) = (index.records.tokens(record), index.records.tokens(other));
-        let from = own.len() - probe.left as usize;
+        let from = own.len() - probe.left.count as usize;
         let at = others.partition_point(|&other| other < token);
-        let left = (own.len() - from).min(others.len() - at);
-        if probe.need(size).is_none_or(|need| need as usize > left) {
+        let [own_left, others_left] = [probe.left.weight, index.weights.sum(&others[at..])];
+        let left = own_left.min(others_left);
+        if probe.need(size).is_none_or(|need| need > left) {
             counts.pruned_by_position += 1;
             return Ok(());
         }
@@ -177,10 +178,18 @@ impl ListSearch<'_> {
         counts.candidates += 1;
         let ranks = index.ranks.rows(other);
         let need = ranks.first().and_then(|&rank| probe.need_of_row(size, rank));
-        let Some(need) = need.filter(|&need| need as usize <= left) else { return Ok(()) };
+        let Some(need) = need.filter(|&need| need <= left) else { return Ok(()) };
         counts.verified += 1;
-        let Some(shared) = shared_at_least(&own[from..], &others[at..], need as usize) else { return Ok(()) };
-        let similarity = probe.similarity(shared as u32, size);
+        let (own, others) = (&own[from..], &others[at..]);
+        let shared = match index.weights.each() {
+            None => shared_at_least(own, others, need as usize).map(|shared| shared as u32),
+            Some(weights) => {
+                let lost = u64::from(own_left) + u64::from(others_left) - 2 * u64::from(need);
+                shared_weight_at_least(own, others, need, lost, weights)
+            }
+        };
+        let Some(shared) = shared else { return Ok(()) };
+        let similarity = probe.similarity(shared, size);
         for &rank in ranks {
             if !probe.top.push(Partner::new(similarity, rank))? {
                 break;

@@ -8,14 +8,14 @@
 
 use std::ops::Range;
 
-use super::best::{RecordSearch, WindowCounts};
+use super::best::{ColumnsToAdd, RecordSearch, WindowCounts};
 use super::index::RecordIndex;
 use super::probe::RecordProbe;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::joins::Counts;
 use crate::memory;
-use crate::simd::columns::{BitColumn, RECORDS, increment, planes};
+use crate::simd::columns::{BitColumn, LEAST_PLANES, RECORDS, add, increment, planes};
 use crate::simd::prefetch::prefetch;
 use crate::storage::rows::Ragged;
 
@@ -58,10 +58,11 @@ pub struct BlockCounting {
     has_begun: bool,
     /// The places in the lists of their rare tokens.
     cursors: Vec<TokenCursor>,
-    /// The numbers of the columns of their frequent tokens.
+    /// The columns of their frequent tokens: see [`ColumnsToAdd`].
     columns: Vec<u32>,
-    /// For each of them the ranges of its cursors and of its columns.
-    starts: Vec<(usize, usize)>,
+    of_bits: Vec<(u8, u32)>,
+    /// For each of them the ranges of its cursors, its columns and their bits.
+    starts: Vec<[usize; 3]>,
     /// For each of them the number of entries of the lists of its rare tokens.
     entries: Vec<usize>,
 }
@@ -130,7 +131,7 @@ impl BlockCounting {
             }
             (self.chunk, self.windows, self.has_begun) = (end, 0, false);
         }
-        (self.cursors, self.columns) = (Vec::new(), Vec::new());
+        (self.cursors, self.columns, self.of_bits) = (Vec::new(), Vec::new(), Vec::new());
         (self.starts, self.entries) = (Vec::new(), Vec::new());
         Ok(())
     }
@@ -146,9 +147,10 @@ impl BlockCounting {
     ) -> Result<()> {
         self.cursors.clear();
         self.columns.clear();
+        self.of_bits.clear();
         self.starts.clear();
         memory::reserve(&mut self.starts, self.together + 1, DOING)?;
-        self.starts.push((0, 0));
+        self.starts.push([0; 3]);
         self.entries.clear();
         memory::reserve(&mut self.entries, self.together, DOING)?;
         for &number in &self.waiting[self.chunk..end] {
@@ -157,15 +159,13 @@ impl BlockCounting {
             let (rare, frequent) = tokens.split_at(index.frequent.rare(tokens));
             let cursors = rare.iter().map(|&token| TokenCursor::new(token, &index.lists));
             memory::append(&mut self.cursors, cursors, DOING)?;
-            let columns = frequent.iter().map(|&token| index.frequent.number(token));
-            memory::append(&mut self.columns, columns, DOING)?;
-            self.starts.push((self.cursors.len(), self.columns.len()));
+            add_columns(index, frequent, &mut self.columns, &mut self.of_bits)?;
+            self.starts.push([self.cursors.len(), self.columns.len(), self.of_bits.len()]);
             self.entries.push(rare.iter().map(|&token| index.lists.range(token as usize).len()).sum());
         }
         for &number in &self.waiting[self.chunk..end] {
             let record = first + number as usize;
-            let left = index.records.tokens(record).len() as u32;
-            let own = index.equal_rows(record)?;
+            let (left, own) = (index.tokens_left(record), index.equal_rows(record)?);
             probes[number as usize].again(left, &own, index.measure, index.largest)?;
         }
         self.has_begun = true;
@@ -183,10 +183,9 @@ impl BlockCounting {
         counts: &mut Counts,
     ) -> Result<()> {
         let [from, to] = [self.starts[self.done], self.starts[self.done + 1]];
-        let cursors = &mut self.cursors[from.0..to.0];
+        let (cursors, tokens) = (&mut self.cursors[from[0]..to[0]], index.records.tokens(record));
         if window.start == 0 {
             // The windows went round.
-            let tokens = index.records.tokens(record);
             cursors
                 .iter_mut()
                 .zip(tokens)
@@ -199,13 +198,16 @@ impl BlockCounting {
         if reach.is_empty() {
             return Ok(());
         }
-        let columns = &self.columns[from.1..to.1];
-        let planes = planes(cursors.len() + columns.len());
+        let (numbers, of_bits) = (&self.columns[from[1]..to[1]], &self.of_bits[from[2]..to[2]]);
+        let columns = ColumnsToAdd { numbers, of_bits };
+        // The columns of each bit are added to as many planes as the kernel takes.
+        let of_bit = of_bits.first().map_or(0, |&(bit, _)| usize::from(bit) + LEAST_PLANES);
+        let planes = planes(index.weights.sum(tokens) as usize).max(of_bit);
         let count = window.len().div_ceil(RECORDS) * planes;
         let CountScratch { rare, sums, near, blocks, usual } = scratch;
         // Of many entries, counts in bytes take less time than planes, which they fill afterwards.
         let are_many = self.entries[self.done] / MANY >= index.records.len() / RECORDS;
-        let in_bytes = are_many && cursors.len() <= u8::MAX.into();
+        let in_bytes = are_many && cursors.len() <= u8::MAX.into() && index.weights.each().is_none();
         sums.clear();
         memory::fill(sums, BitColumn::NONE, count, DOING)?;
         rare.clear();
@@ -222,10 +224,15 @@ impl BlockCounting {
                 if in_bytes {
                     cursor.pass(all, window, |place| rare[place] += 1);
                 } else {
-                    let add = |place| {
-                        increment(&mut sums[place / RECORDS * planes..][..planes], place % RECORDS);
-                    };
-                    cursor.pass(all, window, add);
+                    let planes_of = |place| place / RECORDS * planes..(place / RECORDS + 1) * planes;
+                    match index.weights.each().map(|weights| weights[tokens[n] as usize]) {
+                        None => cursor.pass(all, window, |place| {
+                            increment(&mut sums[planes_of(place)], place % RECORDS)
+                        }),
+                        Some(weight) => cursor.pass(all, window, |place| {
+                            add(&mut sums[planes_of(place)], place % RECORDS, weight.into());
+                        }),
+                    }
                 }
             }
         }
@@ -244,6 +251,30 @@ impl BlockCounting {
         }
         Ok(())
     }
+}
+
+/// Adds the columns of the frequent tokens of a record, and the number of those of each bit: see
+/// [`ColumnsToAdd`].
+fn add_columns(
+    index: &RecordIndex,
+    frequent: &[u32],
+    columns: &mut Vec<u32>,
+    of_bits: &mut Vec<(u8, u32)>,
+) -> Result<()> {
+    let Some(weights) = index.weights.each() else {
+        let all = frequent.iter().map(|&token| index.frequent.number(token));
+        return memory::append(columns, all, DOING);
+    };
+    for bit in (0..u16::BITS as u8).rev() {
+        let before = columns.len();
+        for &token in frequent.iter().filter(|&&token| weights[token as usize] >> bit & 1 == 1) {
+            memory::push(columns, index.frequent.number(token), DOING)?;
+        }
+        if bit > 0 && columns.len() > before {
+            memory::push(of_bits, (bit, (columns.len() - before) as u32), DOING)?;
+        }
+    }
+    Ok(())
 }
 
 impl TokenCursor {

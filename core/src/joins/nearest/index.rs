@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::lists::{Frequent, token_lists};
-use super::probe::{ListCost, RecordProbe};
+use super::probe::{ListCost, RecordProbe, TokensLeft};
 use super::sources::Sources;
 use crate::error::Result;
 use crate::executor::Executor;
+use crate::features::dictionary::weights::TokenWeights;
 use crate::features::sets::records::{Members, Records, SizeRuns};
 use crate::simd::columns::{self, RECORDS};
 use crate::simd::spread::{self, SpreadKernel};
@@ -21,6 +22,8 @@ pub struct RecordIndex {
     pub records: Records,
     /// For each record the ranks of its rows, ascending.
     pub ranks: Members,
+    /// What the tokens weigh. With weights, sizes and what is shared are sums of them.
+    pub weights: TokenWeights,
     /// The measure.
     pub measure: Measure,
     /// The number of rows to find for a record, its own rows among them.
@@ -52,7 +55,7 @@ impl RecordIndex {
     pub fn new(
         records: Records,
         ranks: Members,
-        tokens: usize,
+        (tokens, weights): (usize, TokenWeights),
         measure: Measure,
         wanted: usize,
         short: u64,
@@ -66,6 +69,7 @@ impl RecordIndex {
         Ok(Self {
             records,
             ranks,
+            weights,
             measure,
             wanted,
             sources: None,
@@ -82,13 +86,18 @@ impl RecordIndex {
 
     /// Begins the search of a record.
     pub fn probe(&self, record: usize) -> Result<RecordProbe> {
-        let left = self.records.tokens(record).len() as u32;
         let own = self.equal_rows(record)?;
         let (first, known) = &self.least;
         let least = record.checked_sub(*first).and_then(|n| known.get(n)).copied();
         let least = least.filter(|&least| least > 0.0);
-        let sizes = [self.records.size(record), left, self.largest];
-        RecordProbe::new(self.measure, sizes, &own, self.wanted, least)
+        let sizes = [self.records.size(record), self.largest];
+        RecordProbe::new(self.measure, sizes, self.tokens_left(record), &own, self.wanted, least)
+    }
+
+    /// Returns the tokens of a record, before it is searched for.
+    pub fn tokens_left(&self, record: usize) -> TokensLeft {
+        let tokens = self.records.tokens(record);
+        TokensLeft { count: tokens.len() as u32, weight: self.weights.sum(tokens) }
     }
 
     /// Returns the ranks of the rows with the set of a record, ascending, as far as these are
@@ -123,7 +132,8 @@ impl RecordIndex {
         }
         probe.cost.check = spent.saturating_mul(2);
         let tokens = self.records.tokens(record);
-        let rest = &tokens[tokens.len() - probe.left as usize..][..probe.needed() as usize];
+        let rest = &tokens[tokens.len() - probe.left.count as usize..];
+        let rest = &rest[..self.weights.count_to(rest, probe.needed())];
         let left: usize = rest.iter().map(|&token| self.lists.range(token as usize).len()).sum();
         let cost = left as u128 * u128::from(spent) / u128::from(entries.max(1));
         cost + u128::from(spent) > u128::from(counting)
@@ -144,10 +154,18 @@ impl RecordIndex {
         const ALWAYS: usize = 2000;
         let tokens = self.records.tokens(record);
         let rare = self.frequent.rare(tokens);
-        let columns = self.records.len() * (tokens.len() - rare) / self.columns.records;
+        // A column is added for each bit of a weight.
+        let (bits, slices) = match self.weights.each() {
+            None => (tokens.len() - rare, 1),
+            Some(weights) => {
+                let bits = tokens[rare..].iter().map(|&token| weights[token as usize].count_ones() as usize);
+                (bits.sum(), u16::BITS as usize)
+            }
+        };
+        let columns = self.records.len() * bits / self.columns.records;
         // A list of a rare token is at most as long as its column would take.
         let lists = rare * (A_LIST + AN_ENTRY * self.records.len() / (4 * self.columns.records));
-        (ALWAYS + A_BLOCK * self.records.len().div_ceil(RECORDS) + columns + lists) as u64
+        (ALWAYS + A_BLOCK * slices * self.records.len().div_ceil(RECORDS) + columns + lists) as u64
     }
 
     /// Returns the part of a list whose records have sizes that a probe reaches.
@@ -228,6 +246,11 @@ impl RecordIndex {
     /// Returns the number of bytes on the heap.
     pub fn bytes(&self) -> usize {
         let sources = self.sources.as_ref().map_or(0, Sources::bytes);
-        self.records.bytes() + self.ranks.bytes() + self.lists.bytes() + self.frequent.bytes() + sources
+        self.records.bytes()
+            + self.ranks.bytes()
+            + self.weights.bytes()
+            + self.lists.bytes()
+            + self.frequent.bytes()
+            + sources
     }
 }

@@ -16,6 +16,7 @@ use super::sources::Sources;
 use super::top::Partner;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
+use crate::features::dictionary::weights::TokenWeights;
 use crate::features::sets::records::{Members, RECORD, Records};
 use crate::features::sets::store::{RecordStore, RecordTable};
 use crate::joins::Counts;
@@ -43,13 +44,14 @@ impl NearestSearch {
         self.k.saturating_add(1)
     }
 
-    /// Makes the index of some records, whose tokens have numbers below `tokens`, and the numbers
-    /// that those of the range `own` have in it. `ranks` has the ranks of the rows of each record.
+    /// Makes the index of some records, whose tokens have numbers below the number of `tokens`, and
+    /// weights, and the numbers that those of the range `own` have in it. `ranks` has the ranks of
+    /// the rows of each record.
     pub fn index(
         &self,
         mut records: Records,
         mut ranks: Members,
-        tokens: usize,
+        tokens: (usize, TokenWeights),
         mut own: Range<usize>,
         executor: &dyn Executor,
     ) -> Result<(RecordIndex, Range<usize>)> {
@@ -112,8 +114,8 @@ pub struct PieceSearch {
     pub how: NearestSearch,
     /// The records, and the ranks of their rows.
     pub table: RecordTable,
-    /// The tokens of all records have numbers below this.
-    pub tokens: usize,
+    /// The tokens of all records have numbers below this, and weights.
+    pub tokens: (usize, TokenWeights),
     /// The pieces, of which there are at least two.
     pub pieces: Vec<Range<usize>>,
     /// The next piece to search for.
@@ -183,7 +185,7 @@ impl PieceSearch {
         let [low, high] = both;
         let mut records = table.store.load(low, Vec::new())?;
         records.append(table.store.load(high, Vec::new())?)?;
-        let tokens = records.renumber(*tokens, executor)?;
+        let tokens = records.renumber(tokens, executor)?;
         how.index(records, ranks, tokens, first..first + pieces[own].len(), executor)
     }
 

@@ -18,8 +18,8 @@ pub struct RecordProbe {
     pub top: Top,
     /// The size of the record.
     pub size: u32,
-    /// The number of its tokens that the search has not come to yet, and that can be shared.
-    pub left: u32,
+    /// Its tokens that the search has not come to yet, and that can be shared.
+    pub left: TokensLeft,
     /// What the search by lists has cost so far.
     pub cost: ListCost,
     /// The condition that a partner has to meet.
@@ -30,6 +30,15 @@ pub struct RecordProbe {
     pub least: u32,
     /// The greatest such size; it is less than the least one if there is no such partner.
     pub most: u32,
+}
+
+/// Tokens that a search has not come to yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TokensLeft {
+    /// The number of the tokens.
+    pub count: u32,
+    /// What they weigh, or their number.
+    pub weight: u32,
 }
 
 /// What the search for a record by lists has cost so far.
@@ -46,12 +55,14 @@ pub struct ListCost {
 }
 
 impl RecordProbe {
-    /// Begins the search of a record of `size` tokens, of which `left` can be shared. `own` are the
-    /// ranks of its own rows, in order, `wanted` is the number of rows to find, and `largest` the
-    /// greatest size of all records. Rows that are less similar than `least` need not be found.
+    /// Begins the search of a record of this size. `left` are those of its tokens that can be
+    /// shared, `own` the ranks of its own rows, in order, `wanted` is the number of rows to find,
+    /// and `largest` the greatest size of all records. Rows that are less similar than `least` need
+    /// not be found.
     pub fn new(
         measure: Measure,
-        [size, left, largest]: [u32; 3],
+        [size, largest]: [u32; 2],
+        left: TokensLeft,
         own: &[u32],
         wanted: usize,
         least: Option<f64>,
@@ -65,7 +76,7 @@ impl RecordProbe {
         let predicate = known.unwrap_or_else(|| Predicate::shared(measure, 1));
         let cost = ListCost::default();
         // One shared token is enough so far.
-        let most = if left > 0 { largest } else { 0 };
+        let most = if left.count > 0 { largest } else { 0 };
         let mut probe = Self { top, size, left, cost, predicate, raised, least: 1, most };
         probe.raise(measure);
         probe.follow(largest);
@@ -78,31 +89,33 @@ impl RecordProbe {
         self.least > self.most
     }
 
-    /// Returns the least number of tokens that the record and a partner of this size must share,
-    /// or `None` if no number is enough.
+    /// Returns the least number of tokens that the record and a partner of this size must share, or
+    /// what these weigh; `None` if all are not enough.
     #[inline]
     pub fn need(&self, size: u32) -> Option<u32> {
         // Of two records of one table, the larger one is the left set of the measure.
         self.predicate.least_overlap(self.size.max(size), self.size.min(size))
     }
 
-    /// Returns how many more tokens have to be searched for if no better row is found.
+    /// Returns the weight of the tokens that have to be searched for if no better row is found.
     pub fn needed(&self) -> u32 {
         // A larger partner must share at least as many tokens.
-        self.need(self.least).map_or(0, |need| (self.left + 1).saturating_sub(need)).min(self.left)
+        let TokensLeft { weight, .. } = self.left;
+        self.need(self.least).map_or(0, |need| (weight + 1).saturating_sub(need)).min(weight)
     }
 
     /// Reports whether a partner of this size that shares only tokens that are left can be among
-    /// the nearest. The answer rises with the size up to the number of these tokens, and falls from
+    /// the nearest. The answer rises with the size up to the weight of these tokens, and falls from
     /// there on.
     fn reaches(&self, size: u32) -> bool {
-        self.need(size).is_some_and(|need| need <= self.left)
+        self.need(size).is_some_and(|need| need <= self.left.weight)
     }
 
-    /// Says that one more token was searched for. O(log sizes), but mostly O(1).
+    /// Says that one more token, of this weight, was searched for. O(log sizes), but mostly O(1).
     #[inline]
-    pub fn advance(&mut self) {
-        self.left -= 1;
+    pub fn advance(&mut self, weight: u32) {
+        self.left.count -= 1;
+        self.left.weight -= weight;
         if !self.reaches(self.most) {
             self.lower();
         }
@@ -110,7 +123,7 @@ impl RecordProbe {
 
     /// Lowers the greatest size to the greatest one that the record reaches.
     fn lower(&mut self) {
-        let middle = self.left.min(self.most);
+        let middle = self.left.weight.min(self.most);
         self.most = match self.least <= middle && self.reaches(middle) {
             true => partition(middle, self.most, |size| self.reaches(size)) - 1,
             false => 0,
@@ -139,7 +152,7 @@ impl RecordProbe {
 
     /// Begins the search again, from the first of the `left` tokens on: all rows that meet the
     /// condition so far are to be found again.
-    pub fn again(&mut self, left: u32, own: &[u32], measure: Measure, largest: u32) -> Result<()> {
+    pub fn again(&mut self, left: TokensLeft, own: &[u32], measure: Measure, largest: u32) -> Result<()> {
         if self.left == left && self.cost.entries == 0 {
             return Ok(()); // Nothing was found yet.
         }
@@ -183,7 +196,7 @@ impl RecordProbe {
 
     /// Finds the sizes that the record reaches.
     fn bound(&mut self, largest: u32) {
-        self.least = partition(1, self.left.min(largest), |size| !self.reaches(size));
+        self.least = partition(1, self.left.weight.min(largest), |size| !self.reaches(size));
         self.most = largest;
         self.lower();
         self.raised = false;

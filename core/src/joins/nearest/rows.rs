@@ -51,7 +51,8 @@ impl NearestRows {
     ) -> Result<Self> {
         /// So much of the memory that each call may take beyond its budget is a piece.
         const LEAST: usize = 8 << 20;
-        let Ordered { left: mut table, shared_tokens: tokens, .. } = ordered;
+        let Ordered { left: mut table, shared_tokens, weights, .. } = ordered;
+        let tokens = (shared_tokens, weights);
         let ranks = ranks(table.members, &order, executor)?;
         let of_ranks = |across: &[u32]| memory::collect(order.iter().map(|&row| across[row as usize]), DOING);
         let sources = across.map(of_ranks).transpose()?.map(Arc::new);

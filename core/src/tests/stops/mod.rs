@@ -11,6 +11,7 @@ use crate::clusters::elimination::eliminate_repeated;
 use crate::error::{Error, Result};
 use crate::executor::{Executor, PlainThreads, Stop, Task};
 use crate::features::FeatureSpec;
+use crate::features::dictionary::weights::Weights;
 use crate::hash::mix;
 use crate::methods::Method;
 use crate::methods::documents::Quiet;
@@ -181,11 +182,11 @@ fn joins_stop_anywhere() {
 
 #[test]
 fn the_nearest_stop_anywhere() {
-    for measure in [Measure::Jaccard, Measure::Containment] {
+    for (measure, weights) in [(Measure::Jaccard, Weights::Equal), (Measure::Containment, Weights::Idf)] {
         stops_anywhere("nearest", &|texts, budget, executor| {
             let mut corpus = Corpus::of_texts(texts);
-            let near =
-                corpus.nearest_with(FeatureSpec::WORDS, measure, 3, resources(budget.max(1 << 20), executor));
+            let resources = resources(budget.max(1 << 20), executor);
+            let near = corpus.nearest_with(FeatureSpec::WORDS, measure, &weights, 3, resources);
             format!("{:?}", near.unwrap())
         });
     }

@@ -36,8 +36,8 @@ impl NearestOfEach {
     /// Reads the documents and prepares the search.
     fn new(request: &NearestRequest) -> Result<Self> {
         let reading = ServerReading::open(request.name, &request.source, None, request.id_type);
-        let (rows, finished, account) =
-            reading.prepare(|reading| search(request.spec, request.measure, request.k, reading))?;
+        let (rows, finished, account) = reading
+            .prepare(|reading| search(request.spec, request.measure, &request.weights, request.k, reading))?;
         Ok(Self { rows, finished, kept: StoredAccount::from_account(account) })
     }
 
