@@ -44,7 +44,7 @@ pub fn search(
 
 /// Reads the documents as ordered sets.
 pub fn ordered(spec: FeatureSpec, weighing: Weighing, reading: &mut Reading<'_>) -> Result<Ordered> {
-    let builder = reading.read_sets(spec, weighing.weights.are_equal())?.weighed(weighing);
+    let builder = reading.read_sets(spec, true)?.weighed(weighing);
     let ordered = builder.order(reading.left_after(0), reading.executor)?;
     reading.account.distinct_tokens = ordered.distinct_tokens as u64;
     reading.account.distinct_sets = ordered.left.members.len() as u64;

@@ -98,7 +98,7 @@ impl Method for Sets {
 
     fn pairs(&self, reading: &mut Reading<'_>) -> Result<Pairs> {
         reading.compares(LongParts::of_sets(&self.spec));
-        let builder = reading.read_sets(self.spec, self.weights.are_equal())?.weighed(self.weighing());
+        let builder = reading.read_sets(self.spec, true)?.weighed(self.weighing());
         let ordered = builder.order(reading.left_after(0), reading.executor)?;
         let right = ordered.right.as_ref();
         reading.account.distinct_tokens = ordered.distinct_tokens as u64;

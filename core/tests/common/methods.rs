@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use neardup_core::features::codes::CodeSpec;
+use neardup_core::features::dictionary::weights::Weights;
 use neardup_core::features::imatch::IdfRange;
 use neardup_core::features::spotsigs::{Antecedents, SpotSpec};
 use neardup_core::features::{FeatureSpec, Tokenizer};
@@ -32,6 +33,10 @@ pub fn methods() -> Vec<(&'static str, Box<dyn Method>)> {
     vec![
         ("words", Box::new(Sets::of_words(Measure::Jaccard, 0.6).unwrap())),
         ("shingles", Box::new(Sets { spec: shingles, ..Sets::of_words(Measure::Cosine, 0.6).unwrap() })),
+        (
+            "words that weigh",
+            Box::new(Sets { weights: Weights::Idf, ..Sets::of_words(Measure::Cosine, 0.6).unwrap() }),
+        ),
         (
             "characters",
             Box::new(Sets {

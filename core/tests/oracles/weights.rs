@@ -137,8 +137,11 @@ fn check(texts: &[String], right_from: Option<usize>, multiset: bool, threads: u
                     assert_eq!(counts.candidates, counts.pruned_by_position + counts.verified);
                 }
                 let sets = Sets { spec, predicate, algorithm: Algorithm::Auto, weights: weights.clone() };
-                let corpus = Corpus::of_texts(texts).split(right_from);
-                assert_eq!(find(&sets, corpus, &PlainThreads(threads), 1 << 14).0, expected, "in blocks");
+                for budget in [1 << 14, 0] {
+                    let corpus = Corpus::of_texts(texts).split(right_from);
+                    let (found, _) = find(&sets, corpus, &PlainThreads(threads), budget);
+                    assert_eq!(found, expected, "in files: {measure:?} {threshold} {budget} {weights:?}");
+                }
                 // What is said of two texts is what the join says of them.
                 if let (Weights::Words(_), Some(&(left, right, similarity))) =
                     (&sets.weights, expected.first())

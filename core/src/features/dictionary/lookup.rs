@@ -77,6 +77,11 @@ pub(crate) fn short_hash([first, last]: [u64; 2]) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
+/// Returns the hash of a short string or of a number, by its content.
+pub(crate) fn hash_of(kind: ContentKind, content: [u64; 2]) -> u64 {
+    if kind == ContentKind::Short { short_hash(content) } else { hash::mix(content[0]) }
+}
+
 /// A token that is to be numbered, and the document of the batch that contains it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Lookup {

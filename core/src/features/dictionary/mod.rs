@@ -5,6 +5,7 @@
 //! are numbered a batch at a time, each shard by one worker ([`numbering`]). So a shard is in the
 //! cache while its part of a batch is looked up, and nothing has to be merged at the end.
 
+pub(crate) mod by_content;
 pub mod lookup;
 pub mod numbering;
 pub mod pending;
@@ -84,6 +85,11 @@ impl Dictionary {
     #[inline]
     pub fn shard_of(&self, hash: u64) -> usize {
         hash.checked_shr(64 - self.bits).unwrap_or(0) as usize
+    }
+
+    /// Returns the one of all shards of a dictionary that a hash belongs to.
+    pub(crate) fn shard_of_some(shards: &[Shard], hash: u64) -> usize {
+        hash.checked_shr(u64::BITS - shards.len().ilog2()).unwrap_or(0) as usize
     }
 
     /// Reserves consecutive stamps for some documents, and returns the first stamp.

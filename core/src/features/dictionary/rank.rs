@@ -46,6 +46,12 @@ impl<T: Copy> ByNumber<T> {
     #[inline]
     pub fn get(&self, number: u32) -> T {
         let (shard, place) = self.numbering.place(number);
+        self.at(shard, place)
+    }
+
+    /// Returns the value of the token at a place of a shard.
+    #[inline]
+    pub(super) fn at(&self, shard: usize, place: usize) -> T {
         self.of[self.starts[shard] + place]
     }
 

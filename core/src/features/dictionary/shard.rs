@@ -131,8 +131,9 @@ impl Shard {
         Ok(next)
     }
 
+    /// Returns the place of a token, if there is one.
     #[inline]
-    fn find(&self, lookup: &Lookup, long: &[u8]) -> Option<u32> {
+    pub(super) fn find(&self, lookup: &Lookup, long: &[u8]) -> Option<u32> {
         self.slots.find(lookup.hash, |place| {
             let entry = &self.entries[place as usize];
             entry.kind == lookup.kind
@@ -214,6 +215,12 @@ impl Shard {
     pub(super) fn place_of(&self, other: &Self, place: usize) -> Option<u32> {
         let KnownToken { content, hash, kind, .. } = other.entries[place];
         self.find(&Lookup { hash, content, document: 0, kind }, &other.arena)
+    }
+
+    /// Returns the bytes of a token that is a long string.
+    pub(super) fn long_token(&self, place: usize) -> Option<&[u8]> {
+        let KnownToken { kind, content, .. } = &self.entries[place];
+        (*kind == ContentKind::Long).then(|| long_bytes(&self.arena, *content))
     }
 
     /// Returns the place of the occurrence before this one, if a token is a further occurrence.

@@ -136,10 +136,14 @@ impl WordWeights {
         })
     }
 
-    /// Returns the weight of a token of a dictionary.
-    fn weigh(&self, shard: &Shard, place: usize) -> u16 {
-        let known = self.words.place_of(shard, place);
-        let share = known.map_or(1.0, |place| self.given[place as usize] / self.heaviest);
+    /// Returns the words.
+    pub(super) fn shards(&self) -> &[Shard] {
+        std::slice::from_ref(&self.words)
+    }
+
+    /// Returns the weight of a token, whose place is known if it is one of the words.
+    fn weigh(&self, place: Option<usize>) -> u16 {
+        let share = place.map_or(1.0, |place| self.given[place] / self.heaviest);
         // The share is at most 1. It is one correctly rounded division, so that it is the same on
         // every machine.
         ((f64::from(GREATEST) * share).round() as u16).max(1)
@@ -182,7 +186,10 @@ impl Weighing {
                 stop.check_every(place, CHECK_EVERY)?;
                 weights[place] = match (shard.occurrence_before(place), &self.weights) {
                     (Some(before), _) => weights[before],
-                    (None, Weights::Words(words)) => self.square(words.weigh(shard, place)),
+                    (None, Weights::Words(words)) => {
+                        let known = words.words.place_of(shard, place);
+                        self.square(words.weigh(known.map(|place| place as usize)))
+                    }
                     _ => {
                         let having = shard.documents(place).iter().map(|&n| u64::from(n)).sum();
                         let known = rare.get(having as usize).copied();
@@ -193,6 +200,15 @@ impl Weighing {
             Ok(())
         })?;
         Ok(Some(weights))
+    }
+
+    /// Returns the weight of a token that no dictionary has: its place if it is one of the words of
+    /// a list, and how many of all documents have it.
+    pub(super) fn of_unknown(&self, listed: Option<usize>, documents: usize, having: u64) -> u16 {
+        match &self.weights {
+            Weights::Words(words) => self.square(words.weigh(listed)),
+            _ => self.by_frequency(documents, having),
+        }
     }
 
     fn by_frequency(&self, documents: usize, having: u64) -> u16 {
@@ -218,6 +234,13 @@ impl TokenWeights {
             .filter(|(rank, _)| **rank != LONE)
             .for_each(|(&rank, &weight)| by_rank[rank as usize] = weight);
         Ok(Self(Some(Arc::new(by_rank))))
+    }
+
+    /// Says what a token weighs, before others use the weights.
+    pub(crate) fn set(&mut self, token: u32, weight: u16) {
+        if let Some(weights) = self.0.as_mut().and_then(Arc::get_mut) {
+            weights[token as usize] = weight;
+        }
     }
 
     /// Returns the weights of those tokens that `is_one` accepts, in the same order.

@@ -66,7 +66,7 @@ impl<'a> SetBuilder<'a> {
         Self { spill: Some(Spill::new(files)), ..self }
     }
 
-    /// Gives the tokens weights. No sets may be in files.
+    /// Gives the tokens weights.
     #[must_use]
     pub fn weighed(self, weighing: Weighing) -> Self {
         Self { weighing, ..self }
@@ -182,7 +182,7 @@ impl<'a> SetBuilder<'a> {
     pub fn order(self, budget: usize, executor: &dyn Executor) -> Result<Ordered> {
         let Self { collectors, dictionary, spill, right_from, weighing, .. } = self;
         match spill.filter(Spill::is_used) {
-            Some(spill) => spill.order(collectors, dictionary, budget, executor),
+            Some(spill) => spill.order(collectors, dictionary, &weighing, budget, executor),
             None => order(collectors, dictionary, right_from, &weighing, executor),
         }
     }

@@ -7,13 +7,14 @@ use hashbrown::HashTable;
 
 use crate::error::Result;
 use crate::executor::{self, Stop};
+use crate::features::dictionary::weights::TokenWeights;
 use crate::memory;
 
 const DOING: &str = "spilling token sets";
 
 /// The length of the head of a set in a file. The head is the row of the set, the two halves of its
-/// fingerprint, the number of all tokens, and the number of written tokens; the written tokens
-/// follow it.
+/// fingerprint, its size, which is the number of all tokens or their weight, and the number of
+/// written tokens; the written tokens follow it.
 pub(super) const HEAD: usize = 5;
 
 /// Returns the ranges of the complete sets in `words`.
@@ -54,7 +55,7 @@ impl DistinctSets {
         &self.words[start + 3..start + HEAD + self.words[start + HEAD - 1] as usize]
     }
 
-    pub(super) fn add(&mut self, piece: &[u32], stop: &Stop) -> Result<()> {
+    pub(super) fn add(&mut self, piece: &[u32], weights: &TokenWeights, stop: &Stop) -> Result<()> {
         while let Some(set) = sets_in(&piece[self.done..]).next() {
             stop.check()?;
             let set = &piece[self.done..][set];
@@ -62,7 +63,7 @@ impl DistinctSets {
             // The tokens that cannot be shared are not in the file, only their number in each set.
             // So it is not known whether two sets with such tokens are equal, and they hardly ever
             // are.
-            let whole = set[3] == set[4];
+            let whole = set[3] == weights.sum(&set[HEAD..]);
             let found =
                 self.table.find(fingerprint, |&other| whole && self.content(other) == &set[3..]).copied();
             let number = match found {
@@ -112,8 +113,8 @@ impl DistinctSets {
 /// The assignment of sets to files. A file is for the sets of one table with a range of sizes, or,
 /// if there are too many sets of one size, for a part of these, chosen by fingerprint.
 pub(super) struct SizeRanges {
-    /// For each size in each table, in ascending order, its first range, and the number of bits of
-    /// the fingerprint that choose among the ranges of this size.
+    /// For the least size of each range in each table, in ascending order, the range, and the number
+    /// of bits of the fingerprint that choose among the ranges of this size, if it has several.
     first_of: BTreeMap<(bool, u32), (usize, u32)>,
     /// The number of files.
     pub(super) count: usize,
@@ -122,28 +123,26 @@ pub(super) struct SizeRanges {
 }
 
 impl SizeRanges {
-    /// Divides the sets, whose number is known for each size, so that the sets of a file take about
-    /// an eighth of `budget`.
-    pub(super) fn new(sizes: &BTreeMap<(bool, u32), u64>, budget: usize) -> Self {
+    /// Divides the sets so that those of a file take about an eighth of `budget`. `sizes` has each
+    /// size in each table, ascending, with the length of all of its sets.
+    pub(super) fn new(sizes: impl Iterator<Item = ((bool, u32), u64)> + Clone, budget: usize) -> Self {
         const MOST_FILES: u64 = 128;
-        let words = |(&(_, size), &count): (&(bool, u32), &u64)| (u64::from(size) + HEAD as u64) * count;
-        let total: u64 = sizes.iter().map(words).sum();
+        let total: u64 = sizes.clone().map(|(_, length)| length).sum();
         let most = ((budget / 8 / size_of::<u32>()) as u64).max(total / MOST_FILES).max(1);
         let mut ranges = Self { first_of: BTreeMap::new(), count: 0, first_right: usize::MAX };
         let mut filled = most;
-        for (key, count) in sizes {
-            let length = words((key, count));
+        for (key, length) in sizes {
             let begins_right = key.0 && ranges.first_right == usize::MAX;
             let bits = (length / most).checked_ilog2().map_or(0, |bits| bits + 1).min(6);
             if filled + length > most || begins_right {
                 ranges.count += 1;
                 filled = 0;
+                ranges.first_of.insert(key, (ranges.count - 1, bits));
             }
             if begins_right {
                 ranges.first_right = ranges.count - 1;
             }
             filled += length;
-            ranges.first_of.insert(*key, (ranges.count - 1, bits));
             if bits > 0 {
                 ranges.count += (1 << bits) - 1;
                 filled = most;
@@ -154,7 +153,9 @@ impl SizeRanges {
 
     /// Returns the file of a set.
     pub(super) fn range(&self, right: bool, size: u32, fingerprint: u64) -> usize {
-        let (first, bits) = self.first_of[&(right, size)];
+        let range = self.first_of.range(..=(right, size)).next_back();
+        // The first range has the least size.
+        let (first, bits) = range.map_or((0, 0), |(_, &range)| range);
         first + fingerprint.checked_shr(64 - bits).unwrap_or(0) as usize
     }
 }

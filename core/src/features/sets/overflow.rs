@@ -9,10 +9,13 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use super::set_weights::SetWeights;
 use crate::error::Result;
 use crate::executor::{self, Executor};
+use crate::features::dictionary::by_content::{Weigher, of_long};
 use crate::features::dictionary::lookup::{ContentKind, Lookup, long_bytes};
 use crate::features::dictionary::rank::OtherTokens;
+use crate::features::dictionary::weights::TokenWeights;
 use crate::hash;
 use crate::memory;
 use crate::storage::files::TempFiles;
@@ -39,10 +42,7 @@ impl OverflowToken {
     /// given later.
     pub(super) fn new(lookup: &Lookup, long: &[u8]) -> Self {
         let content = match lookup.kind {
-            ContentKind::Long => {
-                let hash = hash::hash_bytes_128(long_bytes(long, lookup.content));
-                [hash as u64, (hash >> 64) as u64]
-            }
+            ContentKind::Long => of_long(long_bytes(long, lookup.content)),
             _ => lookup.content,
         };
         Self { content, tag: lookup.kind as u32, set: 0 }
@@ -51,6 +51,19 @@ impl OverflowToken {
     /// Returns a hash of the token.
     fn hash(&self) -> u64 {
         hash::mix(self.content[0] ^ hash::mix(self.content[1] ^ u64::from(self.tag)))
+    }
+
+    /// Returns a hash that all occurrences of the token have.
+    fn hash_of_all(&self) -> u64 {
+        Self { tag: self.kind() as u32, ..*self }.hash()
+    }
+
+    fn kind(&self) -> ContentKind {
+        match self.tag & ((1 << KIND_BITS) - 1) {
+            tag if tag == ContentKind::Short as u32 => ContentKind::Short,
+            tag if tag == ContentKind::Long as u32 => ContentKind::Long,
+            _ => ContentKind::Number,
+        }
     }
 
     fn is_like(&self, other: &Self) -> bool {
@@ -107,7 +120,7 @@ fn parts() -> Vec<TokenPart> {
 }
 
 fn part_of(token: &OverflowToken, depth: u32) -> usize {
-    (token.hash() >> (64 - PART_BITS * (depth + 1))) as usize & ((1 << PART_BITS) - 1)
+    (token.hash_of_all() >> (64 - PART_BITS * (depth + 1))) as usize & ((1 << PART_BITS) - 1)
 }
 
 /// The tokens of all sets, in files.
@@ -132,10 +145,12 @@ impl<'a> Overflow<'a> {
         self.parts[part_of(&token, 0)].push(OverflowToken { set, ..token }, self.files)
     }
 
-    /// Counts the tokens, with about `budget` bytes. O(n log n) for n tokens.
+    /// Counts the tokens, with about `budget` bytes. O(n log n) for n tokens. If tokens weigh, adds
+    /// their weights to those of their sets.
     pub(super) fn count(
         self,
         two_tables: bool,
+        weighing: Option<(&Weigher<'_>, &SetWeights)>,
         budget: usize,
         executor: &dyn Executor,
     ) -> Result<SharedTokens<'a>> {
@@ -158,10 +173,10 @@ impl<'a> Overflow<'a> {
             part.append(0, part.len() as usize, &mut tokens)?;
             counting.push(OverflowCounting { tokens, ..OverflowCounting::default() });
             if counting.len() >= executor.count() {
-                shared.take(&mut counting, executor)?;
+                shared.take(&mut counting, weighing, executor)?;
             }
         }
-        shared.take(&mut counting, executor)?;
+        shared.take(&mut counting, weighing, executor)?;
         Ok(shared)
     }
 }
@@ -191,13 +206,20 @@ struct OverflowCounting {
     /// The shared tokens, as [`SharedTokens::words`] has them.
     words: Vec<u32>,
     distinct: u64,
+    /// The last content of each kind, and what it weighs.
+    last: [([u64; 2], u16); 1 << KIND_BITS],
     /// The number of tokens that are done.
     done: usize,
 }
 
 impl OverflowCounting {
     /// Sorts the tokens and finds those that can be shared. After a stop, the next call goes on.
-    fn count(&mut self, right_from: Option<u32>, stop: &executor::Stop) -> Result<()> {
+    fn count(
+        &mut self,
+        right_from: Option<u32>,
+        weighing: Option<(&Weigher<'_>, &SetWeights)>,
+        stop: &executor::Stop,
+    ) -> Result<()> {
         if self.done == 0 {
             executor::sort_unstable_by(&mut self.tokens, stop, &Ord::cmp)?;
         }
@@ -211,8 +233,21 @@ impl OverflowCounting {
                 None => sets > 1,
             };
             if shared {
-                memory::reserve(&mut self.words, sets + 1, DOING)?;
-                self.words.push(sets as u32);
+                memory::reserve(&mut self.words, sets + 2, DOING)?;
+            }
+            let mut weight = 1;
+            if let Some((weigher, of_sets)) = weighing {
+                // Further occurrences follow the first one, perhaps among those of another kind.
+                let OverflowToken { content, tag, .. } = rest[0];
+                let last = &mut self.last[tag as usize & ((1 << KIND_BITS) - 1)];
+                if tag >> KIND_BITS == 0 {
+                    *last = (content, weigher.weigh(rest[0].kind(), content, sets as u64));
+                }
+                weight = last.1;
+                rest[..sets].iter().for_each(|token| of_sets.add(token.set, weight.into()));
+            }
+            if shared {
+                self.words.extend([sets as u32, weight.into()]);
                 self.words.extend(rest[..sets].iter().map(|token| token.set));
             }
             self.distinct += 1;
@@ -228,7 +263,7 @@ pub(super) struct SharedTokens<'a> {
     files: &'a dyn TempFiles,
     /// The first set of the right table, if there are two tables.
     right_from: Option<u32>,
-    /// For each token the number of its sets, and these.
+    /// For each token the number of its sets, its weight, and the sets.
     words: Log<u32>,
     /// The frequencies of the tokens, by which they are ranked.
     pub(super) frequencies: OtherTokens,
@@ -243,33 +278,47 @@ impl<'a> SharedTokens<'a> {
     }
 
     /// Counts the tokens of some parts.
-    fn take(&mut self, counting: &mut Vec<OverflowCounting>, executor: &dyn Executor) -> Result<()> {
+    fn take(
+        &mut self,
+        counting: &mut Vec<OverflowCounting>,
+        weighing: Option<(&Weigher<'_>, &SetWeights)>,
+        executor: &dyn Executor,
+    ) -> Result<()> {
         let right_from = self.right_from;
-        executor::each(executor, counting, |counting, stop| counting.count(right_from, stop))?;
+        executor::each(executor, counting, |counting, stop| counting.count(right_from, weighing, stop))?;
         for OverflowCounting { words, distinct, .. } in counting.drain(..) {
             self.distinct += distinct;
             let mut at = 0;
             while let Some(&sets) = words.get(at) {
                 self.frequencies.add(sets)?;
-                at += 1 + sets as usize;
+                at += 2 + sets as usize;
             }
             self.words.extend(&words, self.files)?;
         }
         executor.check_interrupts()
     }
 
-    /// Returns the ranks of these tokens by set. Ranks must have been given to the frequencies.
-    /// About `budget` bytes are in memory at a time.
-    pub(super) fn by_set(mut self, budget: usize, executor: &dyn Executor) -> Result<OverflowRanks> {
+    /// Returns the ranks of these tokens by set, and says what the ranks weigh. Ranks must have been
+    /// given to the frequencies. About `budget` bytes are in memory at a time.
+    pub(super) fn by_set(
+        mut self,
+        weights: &mut TokenWeights,
+        budget: usize,
+        executor: &dyn Executor,
+    ) -> Result<OverflowRanks> {
         const READ: usize = 1 << 16;
         let mut ranks = Sorter::new(self.files, budget / 4);
-        // The rank of the token whose sets are being read, and the number of sets left.
-        let (mut rank, mut left) = (0, 0);
+        // The rank of the token whose sets are being read, the number of sets left, and whether its
+        // weight comes before them.
+        let (mut rank, mut left, mut begins) = (0, 0, false);
         let frequencies = &mut self.frequencies;
         self.words.for_each(READ, executor, |words| {
             for &word in words {
-                if left == 0 {
-                    (rank, left) = (frequencies.next_rank(word), word);
+                if std::mem::take(&mut begins) {
+                    // It was written as a weight of 16 bits.
+                    weights.set(rank, word as u16);
+                } else if left == 0 {
+                    (rank, left, begins) = (frequencies.next_rank(word), word, true);
                 } else {
                     ranks.push(SetRank { set: word, rank }, executor)?;
                     left -= 1;

@@ -9,18 +9,20 @@
 use std::collections::BTreeMap;
 
 use super::collect::Collector;
-use super::distinct::{DistinctSets, HEAD, SizeRanges, sets_in};
+use super::distinct::{DistinctSets, HEAD, SizeRanges};
 use super::order::Ordered;
-use super::overflow::{Overflow, OverflowRanks, SetRank, SharedTokens};
+use super::overflow::{Overflow, OverflowRanks, SharedTokens};
 use super::record_places::RecordPlaces;
 use super::records::Members;
+use super::set_weights::{SetSize, SetWeights};
+use super::spilled_sets::{SpillReader, SpilledSets, push_set};
 use super::store::{RecordStore, RecordTable};
-use super::translate::order_ranks;
 use crate::error::Result;
-use crate::executor::{self, Executor, Stop};
+use crate::executor::{self, Executor};
 use crate::features::dictionary::Dictionary;
-use crate::features::dictionary::rank::{Ranks, rank};
-use crate::features::dictionary::weights::TokenWeights;
+use crate::features::dictionary::by_content::Weigher;
+use crate::features::dictionary::rank::{ByNumber, Ranks, rank};
+use crate::features::dictionary::weights::{TokenWeights, Weighing};
 use crate::memory;
 use crate::simd::sorting_network;
 use crate::storage::files::TempFiles;
@@ -117,6 +119,7 @@ impl<'a> Spill<'a> {
         mut self,
         mut collectors: Vec<Collector>,
         mut dictionary: Dictionary,
+        weighing: &Weighing,
         budget: usize,
         executor: &dyn Executor,
     ) -> Result<Ordered> {
@@ -124,32 +127,86 @@ impl<'a> Spill<'a> {
         collectors.iter_mut().for_each(|collector| collector.settle(&mut dictionary));
         drop(collectors);
         let two_tables = self.right_from.is_some();
-        let overflow = self.overflow.take();
-        let mut others = overflow.map(|overflow| overflow.count(two_tables, budget, executor)).transpose()?;
+        let documents = self.sets as usize;
+        let by_number = weighing.of_dictionary(&dictionary, documents, executor)?;
+        let of_sets = by_number.as_ref().map(|_| SetWeights::new(self.sets)).transpose()?;
+        let mut others = None;
+        if let Some(overflow) = self.overflow.take() {
+            let new = |of| Weigher::new(weighing, documents, &dictionary, of, executor);
+            let weigher = by_number.as_ref().map(new).transpose()?;
+            let weighing = weigher.as_ref().zip(of_sets.as_ref());
+            others = Some(overflow.count(two_tables, weighing, budget, executor)?);
+        }
         let frequencies = others.as_mut().map(|others| &mut others.frequencies);
         let ranks = rank(&dictionary, frequencies, two_tables, executor)?;
         let overflow_tokens = others.as_ref().map_or(0, |others| others.distinct);
         let (distinct_tokens, dictionary_bytes) =
             (dictionary.len() + overflow_tokens as usize, dictionary.bytes());
         drop(dictionary);
-        let by_set = |others: SharedTokens<'a>| others.by_set(budget, executor);
+        let mut weights = TokenWeights::by_rank(by_number.as_ref(), &ranks)?;
+        let by_set = |others: SharedTokens<'a>| others.by_set(&mut weights, budget, executor);
         let mut overflow = others.map(by_set).transpose()?;
-        let (ranks_bytes, shared_tokens) = (ranks.bytes(), ranks.shared);
+        let of_sets = by_number.as_ref().zip(of_sets);
+        let weights_bytes = of_sets.as_ref().map_or(0, |(by_number, sets)| by_number.bytes() + sets.bytes());
+        let (ranks_bytes, shared_tokens) = (ranks.bytes() + weights_bytes, ranks.shared);
 
-        let ranges = SizeRanges::new(&self.sizes, budget);
-        let mut files = self.distribute(&ranges, &ranks, overflow.as_mut(), budget, executor)?;
-        drop((ranks, overflow, std::mem::take(&mut self.words)));
+        let ranges = match of_sets.as_ref() {
+            None => self.ranges(budget),
+            Some((by_number, of_sets)) => self.weighed_ranges(by_number, of_sets, budget, executor)?,
+        };
+        let from = (&mut overflow, of_sets.as_ref().map(|(_, of_sets)| of_sets));
+        let mut files = self.distribute(&ranges, &ranks, from, budget, executor)?;
+        drop((ranks, overflow, of_sets, std::mem::take(&mut self.words)));
+        drop(by_number);
         let right_files = files.split_off(ranges.first_right.min(files.len()));
-        let left = write_records(self.files, files, executor)?;
+        let left = write_records(self.files, files, &weights, executor)?;
         let right = match self.right_from {
-            Some(_) => Some(write_records(self.files, right_files, executor)?),
+            Some(_) => Some(write_records(self.files, right_files, &weights, executor)?),
             None => None,
         };
         let tables = left.bytes() + right.as_ref().map_or(0, RecordTable::bytes);
         let peak_bytes = (dictionary_bytes + ranks_bytes).max(ranks_bytes + budget).max(tables + budget / 2);
         let dictionary_bytes = dictionary_bytes + ranks_bytes;
-        let weights = TokenWeights::default();
         Ok(Ordered { left, right, distinct_tokens, shared_tokens, weights, peak_bytes, dictionary_bytes })
+    }
+
+    /// Returns the ranges of sizes that are numbers of tokens.
+    fn ranges(&self, budget: usize) -> SizeRanges {
+        let of_size = |(&key, &sets): (&(bool, u32), &u64)| (key, length(key.1) * sets);
+        SizeRanges::new(self.sizes.iter().map(of_size), budget)
+    }
+
+    /// Reads the sets and adds the weights of their tokens in the dictionary to those of their other
+    /// tokens. Returns the ranges of what the sets weigh.
+    fn weighed_ranges(
+        &mut self,
+        by_number: &ByNumber<u16>,
+        of_sets: &SetWeights,
+        budget: usize,
+        executor: &dyn Executor,
+    ) -> Result<SizeRanges> {
+        let (mut sizes, mut sets, right_from) = (Vec::new(), 0, self.right_from);
+        memory::reserve(&mut sizes, self.sets as usize, DOING)?;
+        for &(at, length) in &self.runs {
+            let mut reader = SpillReader::new(at, length, PIECE);
+            while reader.fill(&mut self.words)? {
+                let pieces = reader.split(executor.count(), 0, sets, &[], &mut Vec::new());
+                sets += reader.sets;
+                let mut pieces: Vec<_> = pieces.into_iter().map(|piece| (piece, Vec::new())).collect();
+                executor::each(executor, &mut pieces, |(piece, sizes), stop| {
+                    piece.weigh(by_number, of_sets, right_from, sizes, stop)
+                })?;
+                pieces.iter().for_each(|(_, of_piece)| sizes.extend_from_slice(of_piece));
+                reader.forget();
+            }
+        }
+        executor::sort(executor, &mut sizes, Ord::cmp)?;
+        let runs = sizes.chunk_by(|a, b| (a.is_right, a.size) == (b.is_right, b.size));
+        let of_run = |run: &[SetSize]| {
+            let all = run.iter().map(|set| length(set.tokens)).sum();
+            ((run[0].is_right, run[0].size), all)
+        };
+        Ok(SizeRanges::new(runs.map(of_run), budget))
     }
 
     /// Reads the sets again and writes each, with ranks instead of tokens, to the file of its size
@@ -158,7 +215,7 @@ impl<'a> Spill<'a> {
         &mut self,
         ranges: &SizeRanges,
         ranks: &Ranks,
-        mut overflow: Option<&mut OverflowRanks>,
+        (overflow, of_sets): (&mut Option<OverflowRanks>, Option<&SetWeights>),
         budget: usize,
         executor: &dyn Executor,
     ) -> Result<Vec<Log<u32>>> {
@@ -172,13 +229,13 @@ impl<'a> Spill<'a> {
             while reader.fill(&mut self.words)? {
                 let from = sets;
                 sets += reader.sets;
-                let others = match &mut overflow {
+                let others = match overflow {
                     Some(overflow) => overflow.take_until(sets, executor)?,
                     None => &[],
                 };
                 let mut pieces = reader.split(executor.count(), ranges.count, from, others, &mut space);
                 executor::each(executor, &mut pieces, |piece, stop| {
-                    piece.translate(ranges, ranks, right_from, sort, stop)
+                    piece.translate(ranges, ranks, (right_from, of_sets), sort, stop)
                 })?;
                 for SpilledSets { mut out, .. } in pieces {
                     for (range, words) in files.iter_mut().zip(&mut out) {
@@ -194,131 +251,16 @@ impl<'a> Spill<'a> {
     }
 }
 
-fn push_set(
-    words: &mut Vec<u32>,
-    row: u32,
-    fingerprint: u64,
-    size: u32,
-    tokens: impl Iterator<Item = u32>,
-) -> Result<()> {
-    let start = words.len();
-    memory::append(words, [row, fingerprint as u32, (fingerprint >> 32) as u32, size, 0], DOING)?;
-    words.extend(tokens);
-    let written = words.len() - start - HEAD;
-    words[start + HEAD - 1] = written as u32;
-    Ok(())
-}
-
-/// Reads a part of a file in pieces that consist of whole sets.
-struct SpillReader {
-    at: u64,
-    left: usize,
-    share: usize,
-    words: Vec<u32>,
-    /// The end of the last complete set in `words`.
-    whole: usize,
-    /// The number of complete sets in `words`.
-    sets: u32,
-}
-
-impl SpillReader {
-    fn new(at: u64, length: usize, share: usize) -> Self {
-        Self { at, left: length, share, words: Vec::new(), whole: 0, sets: 0 }
-    }
-
-    /// Reads on until `words` has at least one complete set. Returns false at the end.
-    fn fill(&mut self, log: &mut Log<u32>) -> Result<bool> {
-        while self.whole == 0 && self.left > 0 {
-            let more = self.share.min(self.left);
-            log.append(self.at, more, &mut self.words)?;
-            self.at += more as u64;
-            self.left -= more;
-            (self.whole, self.sets) = sets_in(&self.words).fold((0, 0), |(_, sets), set| (set.end, sets + 1));
-        }
-        Ok(self.whole > 0)
-    }
-
-    /// Returns the complete sets in about equal shares, with memory for their output.
-    /// The first set has the number `first`, and `overflow` has the ranks of further tokens of all
-    /// of them.
-    fn split<'a>(
-        &'a self,
-        shares: usize,
-        ranges: usize,
-        first: u32,
-        overflow: &'a [SetRank],
-        space: &mut Vec<Vec<Vec<u32>>>,
-    ) -> Vec<SpilledSets<'a>> {
-        let most = self.whole.div_ceil(shares);
-        let mut pieces = Vec::new();
-        let (mut from, mut begun) = (0, first);
-        for (set, number) in sets_in(&self.words[..self.whole]).zip(first..) {
-            if set.end - from >= most || set.end == self.whole {
-                let out = space.pop().unwrap_or_else(|| vec![Vec::new(); ranges]);
-                let after = overflow.partition_point(|rank| rank.set < begun);
-                let (words, overflow) = (&self.words[from..set.end], &overflow[after..]);
-                pieces.push(SpilledSets { words, set: begun, overflow, out });
-                (from, begun) = (set.end, number + 1);
-            }
-        }
-        pieces
-    }
-
-    /// Drops the complete sets.
-    fn forget(&mut self) {
-        self.words.drain(..self.whole);
-        self.whole = 0;
-    }
-}
-
-/// Some sets, and their output for each size range.
-struct SpilledSets<'a> {
-    words: &'a [u32],
-    /// The number of the first set.
-    set: u32,
-    /// The ranks of further tokens of these sets, and of later sets.
-    overflow: &'a [SetRank],
-    out: Vec<Vec<u32>>,
-}
-
-impl SpilledSets<'_> {
-    fn translate(
-        &mut self,
-        ranges: &SizeRanges,
-        ranks: &Ranks,
-        right_from: Option<u32>,
-        sort: sorting_network::Kernel,
-        stop: &Stop,
-    ) -> Result<()> {
-        let Self { words, set: number, overflow, out } = self;
-        while let Some(set) = sets_in(words).next() {
-            stop.check()?;
-            let (head, tokens) = words[set.clone()].split_at(HEAD);
-            let (row, size) = (head[0], head[3]);
-            let fingerprint = u64::from(head[1]) | u64::from(head[2]) << 32;
-            let right = right_from.is_some_and(|from| row >= from);
-            let out = &mut out[ranges.range(right, size, fingerprint)];
-            let start = out.len();
-            let own = overflow.iter().take_while(|rank| rank.set == *number).count();
-            let others = overflow[..own].iter().map(|rank| rank.rank);
-            let ranks = tokens.iter().map(|&token| ranks.rank(token)).chain(others);
-            push_set(out, row, fingerprint, size, ranks)?;
-            // After a stop, the set is written again.
-            let kept = order_ranks(&mut out[start + HEAD..], sort, stop);
-            out.truncate(kept.as_ref().map_or(start, |&kept| start + HEAD + kept as usize));
-            let kept = kept?;
-            out[start + HEAD - 1] = kept;
-            (*words, *overflow) = (&words[set.end..], &overflow[own..]);
-            *number += 1;
-        }
-        Ok(())
-    }
+/// Returns the length of a set of so many tokens in a file.
+fn length(tokens: u32) -> u64 {
+    u64::from(tokens) + HEAD as u64
 }
 
 /// Makes the records of a table from its size ranges, in order.
 fn write_records(
     files: &dyn TempFiles,
     ranges: Vec<Log<u32>>,
+    weights: &TokenWeights,
     executor: &dyn Executor,
 ) -> Result<RecordTable> {
     let mut all = Log::new(WRITE);
@@ -330,7 +272,7 @@ fn write_records(
         while reader.fill(&mut range)? {
             distinct.done = 0;
             executor::one(executor, &mut distinct, |distinct, stop| {
-                distinct.add(&reader.words[..reader.whole], stop)
+                distinct.add(reader.whole(), weights, stop)
             })?;
             reader.forget();
         }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::executor::PlainThreads;
 use crate::features::FeatureSpec;
+use crate::features::dictionary::weights::{Weighing, Weights};
 use crate::features::sets::builder::SetBuilder;
 use crate::features::sets::order::Ordered;
 use crate::features::sets::store::RecordTable;
@@ -12,9 +13,15 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 /// Builds the sets of documents, a batch of some documents at a time, within so much memory.
-fn ordered(documents: &[Document], spec: FeatureSpec, right: Option<u32>, memory: usize) -> Ordered {
+fn ordered(
+    documents: &[Document],
+    spec: FeatureSpec,
+    weighing: Weighing,
+    right: Option<u32>,
+    memory: usize,
+) -> Ordered {
     let executor = PlainThreads(2);
-    let mut builder = SetBuilder::new(spec, 2).within(memory).with_files(&MemoryFiles);
+    let mut builder = SetBuilder::new(spec, 2).within(memory).with_files(&MemoryFiles).weighed(weighing);
     for (row, document) in (0..).zip(documents) {
         if right == Some(row) {
             builder.number(&executor).unwrap();
@@ -58,13 +65,15 @@ proptest! {
     #[test]
     fn sets_are_the_same_in_any_memory(
         texts in prop::collection::vec("([a-e]|[a-z]{2}|[ab]{17,18})( ([a-e]|[a-z]{2}|[ab]{17,18})){0,12}", 1..30),
-        shingle in 1..3usize, multiset: bool, right in prop::option::of(0..30u32), memory in 0..4000usize,
+        shingle in 1..3usize, multiset: bool, weigh: bool, squares: bool,
+        right in prop::option::of(0..30u32), memory in 0..4000usize,
     ) {
         let documents: Vec<Document> = texts.into_iter().map(Document::Text).collect();
         let right = right.filter(|&right| (right as usize) < documents.len());
         let spec = FeatureSpec { shingle, multiset, ..FeatureSpec::WORDS };
         let describe = |memory| {
-            let mut ordered = ordered(&documents, spec, right, memory);
+            let weights = if weigh { Weights::Idf } else { Weights::Equal };
+            let mut ordered = ordered(&documents, spec, Weighing { weights, squares }, right, memory);
             let mut rows = by_row(&mut ordered.left);
             if let Some(right) = &mut ordered.right {
                 rows.extend(by_row(right));
@@ -72,9 +81,11 @@ proptest! {
             let mut frequencies = vec![0; ordered.shared_tokens];
             rows.values().flat_map(|(_, ranks)| ranks).for_each(|&rank| frequencies[rank as usize] += 1);
             assert!(frequencies.is_sorted(), "{frequencies:?}");
-            let shared = |a: &[u32], b: &[u32]| a.iter().filter(|rank| b.contains(rank)).count();
+            let shared = |a: &[u32], b: &[u32]| {
+                a.iter().filter(|rank| b.contains(rank)).map(|&rank| ordered.weights.weight(rank)).sum::<u32>()
+            };
             let all: Vec<_> = rows.values().map(|(_, ranks)| ranks).collect();
-            let overlaps: Vec<usize> =
+            let overlaps: Vec<u32> =
                 all.iter().flat_map(|a| all.iter().map(move |b| shared(a, b))).collect();
             let sizes: Vec<(u32, u32)> = rows.iter().map(|(&row, &(size, _))| (row, size)).collect();
             (sizes, overlaps, frequencies, ordered.distinct_tokens, ordered.is_in_files())
