@@ -5,6 +5,12 @@ CREATE FUNCTION explain_pair(a text, b text) RETURNS TABLE(method text, similari
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10000 ROWS 18;
 COMMENT ON FUNCTION explain_pair(text, text) IS 'what every method says of two texts, and what that is made of';
 
+CREATE FUNCTION explain_pair(a text, b text, weight text) RETURNS TABLE(method text, similarity float8, evidence jsonb)
+    AS 'MODULE_PATHNAME', 'neardup_explain_pair_weighed'
+    LANGUAGE c STABLE STRICT PARALLEL RESTRICTED COST 10000 ROWS 5;
+COMMENT ON FUNCTION explain_pair(text, text, text) IS
+    'what the methods that compare sets say of two texts by the weights of a table, and what each word weighs';
+
 CREATE FUNCTION explain_pair(a minhash_sketch, b minhash_sketch) RETURNS TABLE(method text, similarity float8, evidence jsonb)
     AS 'MODULE_PATHNAME', 'neardup_explain_pair_minhash'
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 1;

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-pub use crate::verify::overlap::TokenOverlap;
+pub use crate::verify::overlap::{TokenOverlap, WeighedOverlap, WeighedWord};
 
 /// The explanation of a pair by a method.
 ///
@@ -109,6 +109,8 @@ pub struct Evidence {
 pub enum Details {
     /// Details of methods that compare sets.
     Sets(TokenOverlap),
+    /// Details of methods that compare sets of words that weigh.
+    Weighed(WeighedOverlap),
     /// Details of `edit`.
     Edit(Distance),
     /// Details of `tlcs` and `lcs`.

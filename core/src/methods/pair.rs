@@ -3,14 +3,14 @@
 use std::cell::RefCell;
 
 use crate::error::Result;
-use crate::executor::{CallingThread, Stop};
+use crate::executor::{self, CallingThread, Stop};
 use crate::features::FeatureSpec;
 use crate::features::dictionary::Dictionary;
 use crate::features::dictionary::weights::{TOO_HEAVY, Weighing};
 use crate::features::sets::collect::Collector;
 use crate::features::tokens::Document;
 use crate::memory;
-use crate::verify::overlap::shared_at_least;
+use crate::verify::overlap::{WeighedOverlap, WeighedWord, shared_at_least};
 
 /// Two texts, the one with the lesser id first.
 ///
@@ -78,21 +78,32 @@ impl<'a> TwoTexts<'a> {
         Ok(counts)
     }
 
-    /// Returns the sizes, by these weights, of what the texts share and of each text. Fails if
-    /// these exceed 32 bits.
+    /// Returns what the texts share and each text weighs, and the words. Fails if the sums exceed 32
+    /// bits.
     pub(super) fn shared_weight(
         &self,
         spec: FeatureSpec,
         weighing: &Weighing,
         stop: &Stop,
-    ) -> Result<[u32; 3]> {
+    ) -> Result<WeighedOverlap> {
+        /// Further words are left out.
+        const MOST: usize = 100;
         let ([a, b], dictionary) = self.sets(spec, stop)?;
         let weights = weighing.of_dictionary(&dictionary, 2, &CallingThread { stop })?;
         let weight = |token: &u32| weights.as_ref().map_or(1, |weights| u64::from(weights.get(*token)));
         let shared: u64 = a.iter().filter(|token| b.binary_search(token).is_ok()).map(weight).sum();
         let sizes = [shared, a.iter().map(weight).sum(), b.iter().map(weight).sum()];
         match sizes.map(u32::try_from) {
-            [Ok(shared), Ok(left), Ok(right)] => Ok([shared, left, right]),
+            [Ok(shared), Ok(left), Ok(right)] => {
+                let mut words = words(&dictionary, [&a, &b], weight, stop)?;
+                // The heaviest come first, and of words that weigh the same the first by its bytes.
+                let key = |word: &WeighedWord| std::cmp::Reverse(word.weight);
+                executor::sort_unstable_by(&mut words, stop, &|a: &WeighedWord, b: &WeighedWord| {
+                    (key(a), &a.word).cmp(&(key(b), &b.word))
+                })?;
+                words.truncate(MOST);
+                Ok(WeighedOverlap { shared, left, right, words })
+            }
             _ => Err(TOO_HEAVY),
         }
     }
@@ -105,4 +116,34 @@ impl<'a> TwoTexts<'a> {
         }
         Ok(([collector.set_of_row(0, stop)?, collector.set_of_row(1, stop)?], dictionary))
     }
+}
+
+/// Lists the words of a dictionary of one shard, with the number of their occurrences in each set.
+fn words(
+    dictionary: &Dictionary,
+    sets: [&[u32]; 2],
+    weight: impl Fn(&u32) -> u64,
+    stop: &Stop,
+) -> Result<Vec<WeighedWord>> {
+    const DOING: &str = "listing words";
+    let (mut words, mut place_of): (Vec<WeighedWord>, Vec<usize>) = (Vec::new(), Vec::new());
+    for shard in dictionary.shards() {
+        for place in 0..shard.len() {
+            stop.check_every(place, 1 << 12)?;
+            if let Some(before) = shard.occurrence_before(place) {
+                let of = place_of[before];
+                memory::push(&mut place_of, of, DOING)?;
+                continue;
+            }
+            memory::push(&mut place_of, words.len(), DOING)?;
+            let word = memory::copied(&String::from_utf8_lossy(&shard.token(place)), DOING)?;
+            // A weight has 16 bits, and the only shard numbers its tokens by their places.
+            let weight = weight(&(place as u32)) as u32;
+            memory::push(&mut words, WeighedWord { word, weight, left: 0, right: 0 }, DOING)?;
+        }
+    }
+    let [left, right] = sets;
+    left.iter().for_each(|&token| words[place_of[token as usize]].left += 1);
+    right.iter().for_each(|&token| words[place_of[token as usize]].right += 1);
+    Ok(words)
 }

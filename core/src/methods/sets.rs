@@ -4,7 +4,7 @@
 
 use super::account::DictionaryUse;
 use super::carrier::{Carrier, LeftOut, Meeting, Places, hashes_of, of_words, similarity_of_sets, to_set};
-use super::explain::Explanation;
+use super::explain::{Details, Explanation, TokenOverlap, WeighedOverlap};
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
 use super::reading::Reading;
@@ -78,14 +78,19 @@ impl Sets {
 
 impl Method for Sets {
     fn explain(&self, pair: &TwoTexts<'_>, stop: &Stop) -> Result<Explanation> {
-        let [shared, left, right] = match self.weights {
-            Weights::Equal => pair.shared(self.spec, stop)?,
-            Weights::Words(_) => pair.shared_weight(self.spec, &self.weighing(), stop)?,
+        let details = match self.weights {
+            Weights::Equal => Details::Sets(TokenOverlap::from(pair.shared(self.spec, stop)?)),
+            Weights::Words(_) => Details::Weighed(pair.shared_weight(self.spec, &self.weighing(), stop)?),
             Weights::Idf => return Ok(Explanation::unknown("weights depend on all documents")),
+        };
+        let (Details::Sets(TokenOverlap { shared, left, right })
+        | Details::Weighed(WeighedOverlap { shared, left, right, .. })) = details
+        else {
+            return Ok(Explanation::unknown("sets have other details"));
         };
         let similarity = self.predicate.similarity(shared, left, right);
         let passes = self.predicate.passes(shared, left, right);
-        Ok(Explanation::new(similarity, passes).with_shared([shared, left, right]))
+        Ok(Explanation::new(similarity, passes).with(details))
     }
 
     fn update(&self) -> Update {

@@ -38,6 +38,47 @@ impl TokenOverlap {
     }
 }
 
+/// What the words that both texts share weigh, and those of each text, in units of 1/4096 of the
+/// heaviest word, or for cosine of its square.
+///
+/// ```
+/// use neardup_core::explain::WeighedOverlap;
+///
+/// let weighed = WeighedOverlap { shared: 4096, left: 8192, right: 4096, words: Vec::new() };
+/// assert_eq!(weighed.left - weighed.shared, 4096);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct WeighedOverlap {
+    /// The weight of the shared words.
+    pub shared: u32,
+    /// The weight of the words of the left text.
+    pub left: u32,
+    /// The weight of the words of the right text.
+    pub right: u32,
+    /// The heaviest words, at most a hundred.
+    pub words: Vec<WeighedWord>,
+}
+
+/// A word, what it weighs, and how often each text has it.
+///
+/// ```
+/// use neardup_core::explain::WeighedWord;
+///
+/// let word = WeighedWord { word: "limited".to_owned(), weight: 512, left: 1, right: 0 };
+/// assert!(word.weight < 4096);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WeighedWord {
+    /// The word, as texts are cut.
+    pub word: String,
+    /// Its weight.
+    pub weight: u32,
+    /// How often the left text has it; at most once if repeats do not count.
+    pub left: u32,
+    /// How often the right text has it.
+    pub right: u32,
+}
+
 /// Returns the number of shared tokens of two ascending lists without repeats, or `None` as soon as
 /// it is certain that they share fewer than `need` tokens. O(|a| + |b|), or O(|a|·log |b|) if one
 /// list is far shorter.

@@ -15,7 +15,7 @@ mod passages;
 pub(crate) mod runs;
 mod tables;
 pub(super) mod tokenizer;
-mod weights;
+pub(crate) mod weights;
 
 pub(crate) use arguments::ClusteringArguments;
 pub(crate) use example::such_as;

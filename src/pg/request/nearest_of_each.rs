@@ -13,7 +13,7 @@ use super::limits::RowLimits;
 use super::methods::{self, sets};
 use super::options::{self, ColumnName, NormalizationForm, Options};
 use super::tables::{Tables, Treatment};
-use super::weights::{self, WeightName};
+use super::weights::{self, GivenWeight};
 use crate::pg::read::source::DocumentSource;
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::features::FeatureSpec;
@@ -39,9 +39,6 @@ pub(crate) struct NearestRequest {
     pub k: usize,
 }
 
-/// The methods that measure how similar two sets are.
-const METHODS: [&str; 5] = [methods::DEFAULT, "cosine", "dice", "overlap", "containment"];
-
 /// The greatest number of rows to find for each row.
 const MOST: i32 = 10_000;
 
@@ -61,10 +58,11 @@ impl NearestRequest {
         tables.tell_types(&columns);
         refuse_sketches(&columns, name)?;
         let asked = given.text(Argument::Method)?.unwrap_or(Cow::Borrowed(methods::DEFAULT));
-        let Some(method) = METHODS.into_iter().find(|&method| method == asked) else {
+        let Some(method) = sets::WITH_WEIGHTS.into_iter().find(|&method| method == asked) else {
             let message = format!("{name} has no method \"{asked}\": it compares sets");
             let hint = such_as(&example.with("method", literal("cosine")));
-            return Err(SqlError::parameter(message).hint(format!("Methods: {}. {hint}", METHODS.join(", "))));
+            return Err(SqlError::parameter(message)
+                .hint(format!("Methods: {}. {hint}", sets::WITH_WEIGHTS.join(", "))));
         };
         if method != methods::DEFAULT {
             example = example.with("method", literal(method));
@@ -113,7 +111,7 @@ struct NearestOptions {
     /// The column with the URLs of HTML pages.
     url: Option<ColumnName>,
     /// What words weigh.
-    weight: Option<WeightName>,
+    weight: Option<GivenWeight>,
 }
 
 impl Options for NearestOptions {

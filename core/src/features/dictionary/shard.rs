@@ -224,7 +224,7 @@ impl Shard {
     }
 
     /// Returns the place of the occurrence before this one, if a token is a further occurrence.
-    pub(super) fn occurrence_before(&self, place: usize) -> Option<usize> {
+    pub(crate) fn occurrence_before(&self, place: usize) -> Option<usize> {
         let KnownToken { content, kind, .. } = &self.entries[place];
         (*kind == ContentKind::Occurrence).then_some(content[0] as usize)
     }

@@ -14,7 +14,8 @@ use crate::pg::query::names::value_as_text;
 use crate::pg::query::relation::Relation;
 use crate::pg::request::example::literal;
 use crate::pg::request::methods;
-use crate::pg::request::methods::sets::DEFAULT_THRESHOLD;
+use crate::pg::request::methods::sets::{self, DEFAULT_THRESHOLD};
+use crate::pg::request::weights;
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::encoding;
 use crate::pg::server::error::{Result, SqlError};
@@ -25,8 +26,10 @@ use neardup_core::error::Result as CoreResult;
 use neardup_core::executor::Stop;
 use neardup_core::hash;
 use neardup_core::memory::{self, Written};
+use neardup_core::methods::Method;
 use neardup_core::methods::explain::{Evidence, Explanation};
 use neardup_core::methods::pair::TwoTexts;
+use neardup_core::methods::sets::Sets;
 use neardup_core::methods::stored::{NearBits, StoredMinhash, StoredSimhash};
 use neardup_core::report::diff::{Compared, Diff};
 use neardup_core::report::dotplot::DotPlot;
@@ -42,6 +45,9 @@ use neardup_core::sketches::wire::{Minhash, Simhash};
 const PASSAGES: &str = "passages";
 
 const DOING: &str = "explaining a pair";
+
+/// A longer text is not the name of a relation, and its schema.
+const LONGEST_NAME: usize = 256;
 
 /// The evidence in one row of the result.
 #[derive(Serialize)]
@@ -106,6 +112,39 @@ sql_functions! {
                     let (share, evidence) = passages(&pair, stop)?;
                     explained.push((PASSAGES, Some(share), SaidEvidence::Passages(evidence)));
                     Ok(explained)
+                })?;
+            }
+            Ok(explanations(explained))
+        })
+    };
+
+    /// `explain_pair(a, b, weight)`: returns the verdict of the methods that compare sets, by the
+    /// weights of a table.
+    neardup_explain_pair_weighed, within Arguments: |call| {
+        set_returning::answer(call, || {
+            let mut explained = Vec::new();
+            if let Some(([a, b], weight)) = call.two_texts()?.zip(call.text(2)?) {
+                const HINT: &str = "For example: SELECT * FROM explain_pair('one text', 'another text', weight => 'words');";
+                let Some(weights) = weights::of_words(&weight, HINT)? else {
+                    // These may be a table and the ids of two rows.
+                    let docs = if a.len() < LONGEST_NAME { weights::find(&a).unwrap_or(None) } else { None };
+                    return Err(match docs {
+                        Some(docs) => of_rows(docs, [literal(&b), literal(&weight)], "explain_pair", "* FROM ")?,
+                        None => {
+                            let message = format!("weight: relation \"{weight}\" does not exist");
+                            SqlError::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, message).hint(HINT)
+                        }
+                    });
+                };
+                explained = compute(effort(&a, &b), |stop| {
+                    let pair = TwoTexts::new([&a, &b])?;
+                    let explain = |name: &'static str| {
+                        let method = Sets::of_words(sets::measure(name, 1), DEFAULT_THRESHOLD)?;
+                        let method = Sets { weights: weights.clone(), ..method };
+                        let Explanation { similarity, evidence } = method.explain(&pair, stop)?;
+                        Ok((name, similarity, SaidEvidence::Method(evidence)))
+                    };
+                    sets::WITH_WEIGHTS.into_iter().map(explain).collect::<CoreResult<Vec<_>>>()
                 })?;
             }
             Ok(explanations(explained))
@@ -256,20 +295,21 @@ fn of_values(evidence: &Evidence) -> String {
 sql_functions! {
     /// `explain_pair(regclass, "any", "any")`
     neardup_explain_pair_of_rows: |call| {
-        Err(of_rows(call, "explain_pair", "* FROM ")?)
+        let docs = call.need(0, "docs")?;
+        Err(of_rows(docs, [shown(call, 1)?, shown(call, 2)?], "explain_pair", "* FROM ")?)
     };
 
     /// `diff_html(regclass, "any", "any")`
     neardup_diff_html_of_rows: |call| {
-        Err(of_rows(call, "diff_html", "")?)
+        let docs = call.need(0, "docs")?;
+        Err(of_rows(docs, [shown(call, 1)?, shown(call, 2)?], "diff_html", "")?)
     };
 }
 
-/// Returns the error for a call of `name` with rows in place of texts. `before` is what stands
-/// between SELECT and the call.
-fn of_rows(call: FunctionCall, name: &str, before: &str) -> Result<SqlError> {
-    let relation = call.need(0, "docs").and_then(Relation::open)?;
-    let ids = [shown(call, 1)?, shown(call, 2)?];
+/// Returns the error for a call of `name` with a relation and the ids of rows in place of texts.
+/// `before` is what stands between SELECT and the call.
+fn of_rows(docs: pg_sys::Oid, ids: [String; 2], name: &str, before: &str) -> Result<SqlError> {
+    let relation = Relation::open(docs)?;
     let texts = relation.likely_columns(None, None).and_then(|(id, text)| {
         let (id, text) = (id.quoted().ok()?, text.quoted().ok()?);
         Some(ids.map(|value| format!("(SELECT {text} FROM {} WHERE {id} = {value})", relation.shown)))

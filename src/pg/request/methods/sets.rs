@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::pg::request::arguments::Arguments;
 use crate::pg::request::example::such_as;
 use crate::pg::request::options::{Count, Flag, Number, OfAll, Options, WholeNumber, read_by};
-use crate::pg::request::weights::{self, WeightName};
+use crate::pg::request::weights::{self, GivenWeight};
 use crate::pg::server::error::{Result, SqlError};
 use neardup_core::joins::Algorithm;
 use neardup_core::methods::Method;
@@ -60,6 +60,9 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     Ok(Box::new(Sets { spec, predicate, algorithm, weights }))
 }
 
+/// The methods whose words may weigh: they measure how similar two sets are.
+pub(crate) const WITH_WEIGHTS: [&str; 5] = [super::DEFAULT, "cosine", "dice", "overlap", "containment"];
+
 /// Returns the measure of the method with the name `method`. `relations` is the number of tables.
 pub(crate) fn measure(method: &str, relations: usize) -> Measure {
     match method {
@@ -102,7 +105,7 @@ pub(crate) struct CandidateOptions {
     /// `hamming`.
     pub distance: Option<Number>,
     /// What words weigh.
-    weight: Option<WeightName>,
+    weight: Option<GivenWeight>,
     /// Whether two neighbouring characters that change places are one edit, for `edit`.
     damerau: Option<Flag>,
     /// Whether the order of words counts, for `edit`.
