@@ -61,10 +61,8 @@ pub fn number(
         |count: fn(&Pending) -> usize| collectors.iter().map(|c| count(&c.pending)).sum::<usize>() <= FEW;
     let (few_lookups, few_tokens) =
         (few(|pending| pending.lookups.len()), few(|pending| pending.tokens.len()));
-    let few_lookups = few_lookups || dictionary.shards().len() == 1;
     for collector in collectors.iter_mut() {
         collector.vocabulary.number(dictionary)?;
-        dictionary.expect(collector.pending.lookups.len())?;
         if few_lookups {
             collector.number_here(dictionary, executor)?;
         }
