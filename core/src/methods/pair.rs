@@ -78,8 +78,8 @@ impl<'a> TwoTexts<'a> {
         Ok(counts)
     }
 
-    /// Returns what the texts share and each text weighs, and the words. Fails if the sums exceed 32
-    /// bits.
+    /// Returns what the texts share and each text weighs, and the words. Fails if the sums exceed
+    /// 32 bits.
     pub(super) fn shared_weight(
         &self,
         spec: FeatureSpec,

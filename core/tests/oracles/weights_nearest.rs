@@ -141,7 +141,8 @@ fn many_texts_of_several_blocks() {
         .map(|text| {
             let base = if text % 3 == 2 { text / 40 } else { text };
             let word = |n: u64| {
-                let random = neardup_core::hash::mix((if n % 5 == 0 { text } else { base }) << 20 | n);
+                let random =
+                    neardup_core::hash::mix((if n.is_multiple_of(5) { text } else { base }) << 20 | n);
                 match random % 10 {
                     0..5 => format!("frequent{}", random / 10 % 40),
                     5..8 => format!("word{}", random / 10 % 400),

@@ -1,5 +1,5 @@
-//! The option `weight`: `idf`, the name of a table with the columns `word` and `weight`, or an object
-//! of words and weights, which means the same whenever a job or a procedure reads it.
+//! The option `weight`: `idf`, the name of a table with the columns `word` and `weight`, or an
+//! object of words and weights, which means the same whenever a job or a procedure reads it.
 
 use std::ptr;
 use std::sync::Arc;

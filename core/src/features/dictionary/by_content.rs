@@ -1,5 +1,5 @@
 //! The tokens of a dictionary or of a list by what files keep of a token: a short string, a number,
-//! or the hash of a long string. With their weights, which a full dictionary has for its own tokens.
+//! or the hash of a long string; and what tokens weigh that a full dictionary has no number for.
 
 use super::Dictionary;
 use super::lookup::{ContentKind, Lookup, hash_of};

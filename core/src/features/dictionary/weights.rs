@@ -220,6 +220,15 @@ impl Weighing {
     }
 }
 
+/// The tokens that records share: their number, and what they weigh.
+#[derive(Debug, Clone, Default)]
+pub struct RankedTokens {
+    /// Tokens have numbers below this.
+    pub count: usize,
+    /// Their weights.
+    pub weights: TokenWeights,
+}
+
 /// The weights of the tokens of records, by rank.
 #[derive(Debug, Clone, Default)]
 pub struct TokenWeights(Option<Arc<Vec<u16>>>);

@@ -113,8 +113,8 @@ impl DistinctSets {
 /// The assignment of sets to files. A file is for the sets of one table with a range of sizes, or,
 /// if there are too many sets of one size, for a part of these, chosen by fingerprint.
 pub(super) struct SizeRanges {
-    /// For the least size of each range in each table, in ascending order, the range, and the number
-    /// of bits of the fingerprint that choose among the ranges of this size, if it has several.
+    /// For the least size of each range in each table, in ascending order, the range, and how many
+    /// bits of the fingerprint choose among the ranges of this size, if it has several.
     first_of: BTreeMap<(bool, u32), (usize, u32)>,
     /// The number of files.
     pub(super) count: usize,

@@ -298,8 +298,8 @@ impl<'a> SharedTokens<'a> {
         executor.check_interrupts()
     }
 
-    /// Returns the ranks of these tokens by set, and says what the ranks weigh. Ranks must have been
-    /// given to the frequencies. About `budget` bytes are in memory at a time.
+    /// Returns the ranks of these tokens by set, and says what the ranks weigh. Ranks must have
+    /// been given to the frequencies. About `budget` bytes are in memory at a time.
     pub(super) fn by_set(
         mut self,
         weights: &mut TokenWeights,

@@ -1,5 +1,5 @@
-//! The places of records in a file. They take little more than two bytes for each record: the number
-//! of its tokens; sizes ascend, and few of them differ unless tokens weigh.
+//! The places of records in a file. They take little more than two bytes for each record, which
+//! has the number of its tokens; sizes ascend, and few of them differ unless tokens weigh.
 
 use std::ops::Range;
 
@@ -27,8 +27,8 @@ const MANY: u16 = u16::MAX;
 const EACH: usize = 32;
 
 impl RecordPlaces {
-    /// Adds a record of this size, of which `shared` tokens are in the file. It is at least as large
-    /// as all records before it.
+    /// Adds a record of this size, of which `shared` tokens are in the file. It is at least as
+    /// large as all records before it.
     pub fn push(&mut self, size: u32, shared: usize) -> Result<()> {
         let record = self.shared.len();
         if record.is_multiple_of(EACH) {

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
-use crate::features::dictionary::weights::TokenWeights;
+use crate::features::dictionary::weights::RankedTokens;
 use crate::memory;
 use crate::row_set::RowSet;
 use crate::simd::prefetch::prefetch;
@@ -73,20 +73,19 @@ impl Records {
         memory::append(&mut self.parts, others.parts, DOING)
     }
 
-    /// Numbers the tokens of these records, which have numbers below `tokens`, and weights, from 0
-    /// in the same order. Returns how many there are, and their weights.
+    /// Numbers those of `tokens` that the records have, from 0 in the same order. Returns these.
     pub(crate) fn renumber(
         &mut self,
-        (tokens, weights): &(usize, TokenWeights),
+        tokens: &RankedTokens,
         executor: &dyn Executor,
-    ) -> Result<(usize, TokenWeights)> {
+    ) -> Result<RankedTokens> {
         const PIECE: usize = 1 << 16;
-        let mut used = RowSet::new(*tokens)?;
+        let mut used = RowSet::new(tokens.count)?;
         for piece in self.parts.iter().flat_map(|part| part.chunks(PIECE)) {
             executor.check_interrupts()?;
             piece.iter().for_each(|&token| used.insert(token as usize));
         }
-        let weights = weights.of_some(|token| used.contains(token))?;
+        let weights = tokens.weights.of_some(|token| used.contains(token))?;
         let numbered = used.numbered()?;
         let pieces = self.parts.iter_mut().flat_map(|part| part.chunks_mut(PIECE));
         let mut pieces: Vec<&mut [u32]> = memory::collect(pieces, "numbering tokens")?;
@@ -96,7 +95,8 @@ impl Records {
             piece.iter_mut().for_each(|token| *token = numbered.up_to(*token) - 1);
             Ok(())
         })?;
-        Ok((tokens.checked_sub(1).map_or(0, |last| numbered.up_to(last as u32) as usize), weights))
+        let last = tokens.count.checked_sub(1);
+        Ok(RankedTokens { count: last.map_or(0, |last| numbered.up_to(last as u32) as usize), weights })
     }
 
     /// Returns the number of records.

@@ -1,5 +1,5 @@
-//! What the sets of a spill weigh: the weights of the tokens of a full dictionary, and of those that
-//! it has no number for, are added up by workers, set by set.
+//! What the sets of a spill weigh: workers add up the weights of the tokens of a full dictionary,
+//! and of those that it has no number for, set by set.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -28,7 +28,7 @@ impl SetWeights {
     }
 
     /// Returns the weight of a set once all of its tokens were added. Fails if it is too great.
-    pub(super) fn of(&self, set: u32) -> Result<u32> {
+    pub(super) fn weight(&self, set: u32) -> Result<u32> {
         let sum = self.0[set as usize].load(Ordering::Relaxed);
         if sum <= MOST { Ok(sum) } else { Err(TOO_HEAVY) }
     }

@@ -154,8 +154,8 @@ impl<'a> Spill<'a> {
             None => self.ranges(budget),
             Some((by_number, of_sets)) => self.weighed_ranges(by_number, of_sets, budget, executor)?,
         };
-        let from = (&mut overflow, of_sets.as_ref().map(|(_, of_sets)| of_sets));
-        let mut files = self.distribute(&ranges, &ranks, from, budget, executor)?;
+        let weighed = of_sets.as_ref().map(|(_, of_sets)| of_sets);
+        let mut files = self.distribute(&ranges, &ranks, &mut overflow, weighed, budget, executor)?;
         drop((ranks, overflow, of_sets, std::mem::take(&mut self.words)));
         drop(by_number);
         let right_files = files.split_off(ranges.first_right.min(files.len()));
@@ -176,8 +176,8 @@ impl<'a> Spill<'a> {
         SizeRanges::new(self.sizes.iter().map(of_size), budget)
     }
 
-    /// Reads the sets and adds the weights of their tokens in the dictionary to those of their other
-    /// tokens. Returns the ranges of what the sets weigh.
+    /// Reads the sets and adds the weights of their tokens in the dictionary to those of their
+    /// other tokens. Returns the ranges of what the sets weigh.
     fn weighed_ranges(
         &mut self,
         by_number: &ByNumber<u16>,
@@ -215,7 +215,8 @@ impl<'a> Spill<'a> {
         &mut self,
         ranges: &SizeRanges,
         ranks: &Ranks,
-        (overflow, of_sets): (&mut Option<OverflowRanks>, Option<&SetWeights>),
+        overflow: &mut Option<OverflowRanks>,
+        of_sets: Option<&SetWeights>,
         budget: usize,
         executor: &dyn Executor,
     ) -> Result<Vec<Log<u32>>> {
@@ -235,7 +236,7 @@ impl<'a> Spill<'a> {
                 };
                 let mut pieces = reader.split(executor.count(), ranges.count, from, others, &mut space);
                 executor::each(executor, &mut pieces, |piece, stop| {
-                    piece.translate(ranges, ranks, (right_from, of_sets), sort, stop)
+                    piece.translate(ranges, ranks, right_from, of_sets, sort, stop)
                 })?;
                 for SpilledSets { mut out, .. } in pieces {
                     for (range, words) in files.iter_mut().zip(&mut out) {

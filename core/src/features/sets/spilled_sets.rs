@@ -1,5 +1,5 @@
-//! The sets of a spill file, as they are read again: pieces that consist of whole sets, which workers
-//! weigh and translate.
+//! The sets of a spill file, as they are read again: pieces that consist of whole sets, which
+//! workers weigh and translate.
 
 use super::distinct::{HEAD, SizeRanges, sets_in};
 use super::overflow::SetRank;
@@ -126,7 +126,7 @@ impl SpilledSets<'_> {
             let (head, tokens) = words[set.clone()].split_at(HEAD);
             of_sets.add(*number, tokens.iter().map(|&token| u64::from(by_number.get(token))).sum());
             let is_right = right_from.is_some_and(|from| head[0] >= from);
-            sizes.push(SetSize { is_right, size: of_sets.of(*number)?, tokens: head[3] });
+            sizes.push(SetSize { is_right, size: of_sets.weight(*number)?, tokens: head[3] });
             (*words, *number) = (&words[set.end..], *number + 1);
         }
         Ok(())
@@ -137,7 +137,8 @@ impl SpilledSets<'_> {
         &mut self,
         ranges: &SizeRanges,
         ranks: &Ranks,
-        (right_from, of_sets): (Option<u32>, Option<&SetWeights>),
+        right_from: Option<u32>,
+        of_sets: Option<&SetWeights>,
         sort: sorting_network::Kernel,
         stop: &Stop,
     ) -> Result<()> {
@@ -146,7 +147,7 @@ impl SpilledSets<'_> {
             stop.check()?;
             let (head, tokens) = words[set.clone()].split_at(HEAD);
             let row = head[0];
-            let size = of_sets.map_or(Ok(head[3]), |of_sets| of_sets.of(*number))?;
+            let size = of_sets.map_or(Ok(head[3]), |of_sets| of_sets.weight(*number))?;
             let fingerprint = u64::from(head[1]) | u64::from(head[2]) << 32;
             let right = right_from.is_some_and(|from| row >= from);
             let out = &mut out[ranges.range(right, size, fingerprint)];

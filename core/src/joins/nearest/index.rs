@@ -8,7 +8,7 @@ use super::probe::{ListCost, RecordProbe, TokensLeft};
 use super::sources::Sources;
 use crate::error::Result;
 use crate::executor::Executor;
-use crate::features::dictionary::weights::TokenWeights;
+use crate::features::dictionary::weights::{RankedTokens, TokenWeights};
 use crate::features::sets::records::{Members, Records, SizeRuns};
 use crate::simd::columns::{self, RECORDS};
 use crate::simd::spread::{self, SpreadKernel};
@@ -50,17 +50,18 @@ pub struct RecordIndex {
 }
 
 impl RecordIndex {
-    /// Makes the index of distinct sets. `tokens` is the number of tokens that can be shared; the
-    /// other arguments are those of the index. O(all tokens).
+    /// Makes the index of distinct sets. `tokens` are those that can be shared; the other arguments
+    /// are those of the index. O(all tokens).
     pub fn new(
         records: Records,
         ranks: Members,
-        (tokens, weights): (usize, TokenWeights),
+        tokens: RankedTokens,
         measure: Measure,
         wanted: usize,
         short: u64,
         executor: &dyn Executor,
     ) -> Result<Self> {
+        let RankedTokens { count: tokens, weights } = tokens;
         let lists = token_lists(&records, tokens, executor)?;
         let runs = SizeRuns::new(records.sizes())?;
         let largest = runs.sizes().last().copied().unwrap_or(0);

@@ -16,7 +16,7 @@ use super::sources::Sources;
 use super::top::Partner;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
-use crate::features::dictionary::weights::TokenWeights;
+use crate::features::dictionary::weights::RankedTokens;
 use crate::features::sets::records::{Members, RECORD, Records};
 use crate::features::sets::store::{RecordStore, RecordTable};
 use crate::joins::Counts;
@@ -44,14 +44,13 @@ impl NearestSearch {
         self.k.saturating_add(1)
     }
 
-    /// Makes the index of some records, whose tokens have numbers below the number of `tokens`, and
-    /// weights, and the numbers that those of the range `own` have in it. `ranks` has the ranks of
-    /// the rows of each record.
+    /// Makes the index of some records, and the numbers that those of the range `own` have in it.
+    /// `ranks` has the ranks of the rows of each record.
     pub fn index(
         &self,
         mut records: Records,
         mut ranks: Members,
-        tokens: (usize, TokenWeights),
+        tokens: RankedTokens,
         mut own: Range<usize>,
         executor: &dyn Executor,
     ) -> Result<(RecordIndex, Range<usize>)> {
@@ -114,8 +113,8 @@ pub struct PieceSearch {
     pub how: NearestSearch,
     /// The records, and the ranks of their rows.
     pub table: RecordTable,
-    /// The tokens of all records have numbers below this, and weights.
-    pub tokens: (usize, TokenWeights),
+    /// The tokens of all records.
+    pub tokens: RankedTokens,
     /// The pieces, of which there are at least two.
     pub pieces: Vec<Range<usize>>,
     /// The next piece to search for.

@@ -9,6 +9,7 @@ use super::index::RecordIndex;
 use super::pieces::{NearestSearch, PieceSearch};
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
+use crate::features::dictionary::weights::RankedTokens;
 use crate::features::sets::order::Ordered;
 use crate::features::sets::records::Members;
 use crate::joins::Counts;
@@ -52,7 +53,7 @@ impl NearestRows {
         /// So much of the memory that each call may take beyond its budget is a piece.
         const LEAST: usize = 8 << 20;
         let Ordered { left: mut table, shared_tokens, weights, .. } = ordered;
-        let tokens = (shared_tokens, weights);
+        let tokens = RankedTokens { count: shared_tokens, weights };
         let ranks = ranks(table.members, &order, executor)?;
         let of_ranks = |across: &[u32]| memory::collect(order.iter().map(|&row| across[row as usize]), DOING);
         let sources = across.map(of_ranks).transpose()?.map(Arc::new);

@@ -120,7 +120,7 @@ sql_functions! {
 
     /// `explain_pair(a, b, weight)`: returns the verdict of the methods that compare sets, by the
     /// weights of a table.
-    neardup_explain_pair_weighed, within Arguments: |call| {
+    neardup_explain_pair_weighed: |call| {
         set_returning::answer(call, || {
             let mut explained = Vec::new();
             if let Some(([a, b], weight)) = call.two_texts()?.zip(call.text(2)?) {

@@ -61,7 +61,7 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
 }
 
 /// The methods whose words may weigh: they measure how similar two sets are.
-pub(crate) const WITH_WEIGHTS: [&str; 5] = [super::DEFAULT, "cosine", "dice", "overlap", "containment"];
+pub(crate) const WITH_WEIGHTS: [&str; 5] = ["jaccard", "cosine", "dice", "overlap", "containment"];
 
 /// Returns the measure of the method with the name `method`. `relations` is the number of tables.
 pub(crate) fn measure(method: &str, relations: usize) -> Measure {
