@@ -40,13 +40,28 @@ index_build() {
 
 # index_latency TITLE TABLE QUERY TRANSACTIONS [SETTINGS]: pgbench with one client, p50 and p99 in milliseconds.
 index_latency() {
-    printf '\\set id random(1, :rows)\n%s;\n' "$3" >"$bench_server/query.sql"
-    chmod 644 "$bench_server/query.sql"
-    rm -f "$bench_server"/latency*
-    PGOPTIONS=${5:-} pgbench -n -c 1 -t "$4" -M prepared -D rows="$(q -c "SELECT count(*) FROM $2")" \
-        -f "$bench_server/query.sql" -l --log-prefix="$bench_server/latency" >/dev/null 2>&1 || { echo "$1|failed"; return; }
-    cat "$bench_server"/latency* | awk '{ print $3 / 1000 }' | sort -n |
-        awk -v title="$1" '{ t[NR] = $1 } END { printf "%s|%d|%.2f|%.2f\n", title, NR, t[int((NR + 1) / 2)], t[int(NR * 0.99 + 0.5)] }'
+    index_latencies "$(q -c "SELECT count(*) FROM $2")" "$4" "${5:-}" "$1" "$3"
+}
+
+# index_latencies IDS TRANSACTIONS SETTINGS TITLE QUERY [TITLE QUERY]...: the queries take turns at random in one run, so that
+# what disturbs the machine disturbs all of them. Each transaction draws an id from 1 to IDS.
+index_latencies() {
+    local ids=$1 transactions=$2 settings=$3 titles=() scripts=() n=0
+    shift 3
+    rm -f "$bench_server"/latency* "$bench_server"/query*
+    while (($#)); do
+        printf '\\set id random(1, :rows)\n%s;\n' "$2" >"$bench_server/query$n.sql"
+        chmod 644 "$bench_server/query$n.sql"
+        titles+=("$1") scripts+=(-f "$bench_server/query$n.sql")
+        n=$((n + 1))
+        shift 2
+    done
+    PGOPTIONS=$settings pgbench -n -c 1 -t $((n * transactions)) -M prepared -D rows="$ids" "${scripts[@]}" \
+        -l --log-prefix="$bench_server/latency" >/dev/null 2>&1 || { echo "${titles[0]}|failed"; return; }
+    for n in "${!titles[@]}"; do
+        cat "$bench_server"/latency* | awk -v n="$n" '$4 == n { print $3 / 1000 }' | sort -n |
+            awk -v title="${titles[n]}" '{ t[NR] = $1 } END { printf "%s|%d|%.2f|%.2f\n", title, NR, t[int((NR + 1) / 2)], t[int(NR * 0.99 + 0.5)] }'
+    done
 }
 
 # Sets pgvector to its version, and builds its index, where the server has it.
@@ -159,16 +174,20 @@ index() {
         fi
         q -c "CREATE TABLE tenant AS SELECT * FROM texts_$big WHERE id % 1000 = 7" -c 'CREATE INDEX ON tenant USING signature (body)' -c 'VACUUM ANALYZE tenant'
         local text="(SELECT body FROM texts_$big WHERE id = :id)" own="(SELECT body FROM texts_$big WHERE id = 1000 * :id - 993)"
-        index_latency 'texts of one of 1,000 tenants, similarity 0.8' "texts_$big" "SELECT id FROM texts_$big WHERE id % 1000 = :id % 1000 AND body <@ near($text, 0.8)" 5000
-        index_latency 'the same in a table of their own' tenant "SELECT id FROM tenant WHERE body <@ near($own, 0.8)" 5000 '-c enable_seqscan=off'
-        index_latency 'texts of one of 1,000 tenants, the nearest 10' "texts_$big" "SELECT id FROM texts_$big WHERE id % 1000 = :id % 1000 ORDER BY body <-> near($text, 0.7) LIMIT 10" 5000
-        index_latency 'the same in a table of their own' tenant "SELECT id FROM tenant ORDER BY body <-> near($own, 0.7) LIMIT 10" 5000 '-c enable_seqscan=off'
+        index_latencies $((big / 1000)) 5000 '-c enable_seqscan=off' \
+            'texts of one of 1,000 tenants, similarity 0.8' "SELECT id FROM texts_$big WHERE id % 1000 = 7 AND body <@ near($own, 0.8)" \
+            'the same texts in a table of their own' "SELECT id FROM tenant WHERE body <@ near($own, 0.8)"
+        index_latencies $((big / 1000)) 5000 '-c enable_seqscan=off' \
+            'texts of one of 1,000 tenants, the nearest 10' "SELECT id FROM texts_$big WHERE id % 1000 = 7 ORDER BY body <-> near($own, 0.7) LIMIT 10" \
+            'the same texts in a table of their own' "SELECT id FROM tenant ORDER BY body <-> near($own, 0.7) LIMIT 10"
+        index_latency 'texts of another tenant each time, similarity 0.8' "texts_$big" "SELECT id FROM texts_$big WHERE id % 1000 = :id % 1000 AND body <@ near($text, 0.8)" 5000
+        index_latency 'texts of another tenant each time, the nearest 10' "texts_$big" "SELECT id FROM texts_$big WHERE id % 1000 = :id % 1000 ORDER BY body <-> near($text, 0.7) LIMIT 10" 5000
         q -c 'CREATE TABLE tenant_sketches AS SELECT id, h FROM sketches WHERE id % 1000 = 7' -c 'CREATE INDEX ON tenant_sketches USING signature (h)' \
             -c 'VACUUM ANALYZE tenant_sketches'
-        # shellcheck disable=SC2059
-        sketch=$(printf "$of" h)
-        index_latency 'simhash, one of 1,000 tenants, the nearest 10' sketches "SELECT id FROM sketches WHERE id % 1000 = :id % 1000 ORDER BY h <~> $sketch LIMIT 10" 5000
-        index_latency 'the same in a table of their own' tenant_sketches "SELECT id FROM tenant_sketches ORDER BY h <~> (SELECT h FROM sketches WHERE id = 1000 * :id - 993) LIMIT 10" 5000 '-c enable_seqscan=off'
+        sketch='(SELECT h FROM sketches WHERE id = 1000 * :id - 993)'
+        index_latencies $((big / 1000)) 5000 '-c enable_seqscan=off' \
+            'simhash, one of 1,000 tenants, the nearest 10' "SELECT id FROM sketches WHERE id % 1000 = 7 ORDER BY h <~> $sketch LIMIT 10" \
+            'the same sketches in a table of their own' "SELECT id FROM tenant_sketches ORDER BY h <~> $sketch LIMIT 10"
         # shellcheck disable=SC2059
         sketch=$(printf "$of" s)
         index_latency 'supershingles, one shared' sketches "SELECT id FROM sketches WHERE s && $sketch" 5000

@@ -62,6 +62,11 @@ impl<'a> Batch<'a> {
         self.begins_right.then_some(self.from)
     }
 
+    /// Returns the approximate size of the documents in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.documents.iter().map(|(_, document)| document.bytes()).sum()
+    }
+
     /// Returns the documents that are not packed.
     pub fn plain(&self) -> impl Iterator<Item = &Document> {
         self.documents.iter().filter_map(|(_, given)| match given {

@@ -5,7 +5,9 @@ use super::reading::Reading;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::FeatureSpec;
+use crate::features::dictionary::Dictionary;
 use crate::features::sets::builder::SetBuilder;
+use crate::features::sets::collect::Collector;
 use crate::features::texts::TextCollector;
 use crate::features::tokens::Document;
 use crate::features::units::sets::{DocumentUnit, Gathering, UnitReader};
@@ -25,7 +27,8 @@ impl<'a> Reading<'a> {
         if files {
             builder = builder.with_files(self.files);
         }
-        if self.is_small {
+        let is_small = self.is_small;
+        if is_small {
             builder = builder.small();
         }
         // Most words are already known to the worker that reads them, so each word takes a few
@@ -38,11 +41,22 @@ impl<'a> Reading<'a> {
             if let Some(from) = batch.begins_right() {
                 builder.go_right(from)?;
             }
-            batch.share_out_to(long, &mut builder.collectors, |collector, row, document, stop| {
-                collector.add(row, document, stop)
-            })?;
-            let pending = builder.number(batch.executor)?;
-            batch.each_long(long, |row, document| builder.add_long(row, document, batch.executor))?;
+            let mut pending = 0;
+            if is_small {
+                let add = |(collector, dictionary): &mut (&mut Collector, &mut Dictionary),
+                           row,
+                           document: &Document,
+                           stop: &Stop| {
+                    collector.add_at_once(row, document, dictionary, stop)
+                };
+                batch.share_out(&mut [builder.alone(batch.bytes())?], add)?;
+            } else {
+                batch.share_out_to(long, &mut builder.collectors, |collector, row, document, stop| {
+                    collector.add(row, document, stop)
+                })?;
+                pending = builder.number(batch.executor)?;
+                batch.each_long(long, |row, document| builder.add_long(row, document, batch.executor))?;
+            }
             Ok(builder.spill(batch.held, memory)?.max(pending))
         })?;
         self.account.skipped_empty = builder.empty();

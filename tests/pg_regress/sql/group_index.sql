@@ -19,6 +19,7 @@ CREATE INDEX ON docs USING signature (site, body);
 CREATE INDEX ON docs USING signature (tenant, (minhash(body)), (simhash(body)));
 CREATE INDEX ON docs USING signature (tenant, body text_runs_ops, body);
 CREATE INDEX ON docs USING signature (tenant, body) INCLUDE (id);
+CREATE INDEX ON docs USING signature (body) INCLUDE (id, tenant);
 CREATE INDEX ON docs USING signature ((tenant::numeric), body);
 CREATE INDEX ON docs USING signature (tenant, body) WITH (threshold = 0.5);
 SELECT opcname, amvalidate(oid) FROM pg_opclass WHERE opcname LIKE '%group_ops' ORDER BY 1;

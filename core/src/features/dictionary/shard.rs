@@ -164,7 +164,9 @@ impl Shard {
     /// Makes room for so many more tokens, or for some of them if they are many.
     pub(super) fn expect(&mut self, tokens: usize) -> Result<()> {
         const MANY: usize = 1 << 14;
-        let all = self.entries.len() + tokens.min(MANY);
+        let tokens = tokens.min(MANY);
+        memory::reserve(&mut self.entries, tokens, DOING)?;
+        let all = self.entries.len() + tokens;
         if self.slots.are_few(all) { self.grow(all / 2) } else { Ok(()) }
     }
 

@@ -51,13 +51,18 @@ impl<'a> SetBuilder<'a> {
         }
     }
 
-    /// Prepares for so few documents that one thread makes their sets. Its tokens are only in the
-    /// dictionary, because a vocabulary would take longer to make than it saves.
+    /// Prepares for so few documents that one thread adds them, by [`SetBuilder::alone`].
     #[must_use]
-    pub fn small(mut self) -> Self {
-        self.dictionary = Dictionary::small();
-        self.collectors.iter_mut().for_each(|collector| collector.freeze(&mut self.dictionary));
-        self
+    pub fn small(self) -> Self {
+        Self { dictionary: Dictionary::small(), ..self }
+    }
+
+    /// Returns what one thread needs to add documents of about so many bytes at once. Their tokens
+    /// are only in the dictionary, because a vocabulary takes longer to make than it saves.
+    pub(crate) fn alone(&mut self, bytes: usize) -> Result<(&mut Collector, &mut Dictionary)> {
+        const BYTES_A_TOKEN: usize = 6;
+        self.dictionary.expect(bytes / BYTES_A_TOKEN)?;
+        Ok((&mut self.collectors[0], &mut self.dictionary))
     }
 
     /// Allows sets to go to files.

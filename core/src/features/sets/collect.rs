@@ -112,30 +112,7 @@ impl Collector {
         repeated.clear();
         let mut words =
             LookedUpDocument::new(vocabulary, [tokens, repeated], lookups, number, *table, spec.multiset)?;
-        match document.plain_words(spec) {
-            Some(text) => {
-                let mut none = true;
-                for_each_words(text, scratch.word(), stop, |text, places| {
-                    none = none && places.is_empty();
-                    places.iter().try_for_each(|&[start, end]| match short_word(text, start..end) {
-                        Some(content) => words.add(Lookup::of_short(content, number)),
-                        None => words.add(Lookup::new(Token::Bytes(&text[start..end]), number, long)?),
-                    })
-                })?;
-                if none {
-                    let mut add = |signs: &[u8]| words.add(Lookup::new(Token::Bytes(signs), number, long)?);
-                    for_text_of_signs(text, stop, &mut add)?;
-                }
-            }
-            None => {
-                let mut count = 0usize;
-                for_each_token(document, spec, scratch, stop, |token: Token<'_>| {
-                    stop.check_every(count, CHECK_EVERY)?;
-                    count += 1;
-                    words.add(Lookup::new(token, number, long)?)
-                })?;
-            }
-        }
+        each_lookup(document, spec, scratch, (number, long), stop, |lookup, _| words.add(lookup))?;
         words.end(stop)
     }
 
@@ -152,21 +129,18 @@ impl Collector {
         let Self { spec, sets, table, scratch, .. } = self;
         let stamp = dictionary.stamps(1)?;
         let (start, overflow) = (sets.tokens.len(), sets.overflow.len());
-        let (mut fingerprint, mut long) = (0u64, Vec::new());
-        let mut count = 0usize;
-        let added = for_each_token(document, spec, scratch, stop, |token: Token<'_>| {
-            stop.check_every(count, CHECK_EVERY)?;
-            count += 1;
-            long.clear();
-            let lookup = Lookup::new(token, 0, &mut long)?;
-            match dictionary.number(&lookup, &long, stamp, *table, spec.multiset)? {
+        let mut fingerprint = 0u64;
+        let mut long = Vec::new();
+        let added = each_lookup(document, spec, scratch, (0, &mut long), stop, |lookup, long| {
+            match dictionary.number(&lookup, long, stamp, *table, spec.multiset)? {
                 REPEAT => {}
-                OVERFLOW => memory::push(&mut sets.overflow, OverflowToken::new(&lookup, &long), DOING)?,
+                OVERFLOW => memory::push(&mut sets.overflow, OverflowToken::new(&lookup, long), DOING)?,
                 number => {
                     memory::push(&mut sets.tokens, number, DOING)?;
                     fingerprint = fingerprint.wrapping_add(lookup.hash);
                 }
             }
+            long.clear();
             Ok(())
         });
         let added = added.and_then(|()| {
@@ -269,6 +243,42 @@ impl Collector {
 }
 
 const CHECK_EVERY: usize = 1 << 14;
+
+/// Calls `each` with the lookup of each token of a document that has this number in its batch.
+/// Content that does not fit into a lookup is appended to `long`.
+#[inline(always)]
+fn each_lookup(
+    document: &Document,
+    spec: &FeatureSpec,
+    scratch: &mut Scratch,
+    (number, long): (u32, &mut Vec<u8>),
+    stop: &Stop,
+    mut each: impl FnMut(Lookup, &mut Vec<u8>) -> Result<()>,
+) -> Result<()> {
+    let Some(text) = document.plain_words(spec) else {
+        let mut count = 0usize;
+        return for_each_token(document, spec, scratch, stop, |token: Token<'_>| {
+            stop.check_every(count, CHECK_EVERY)?;
+            count += 1;
+            each(Lookup::new(token, number, long)?, long)
+        });
+    };
+    let mut none = true;
+    for_each_words(text, scratch.word(), stop, |text, places| {
+        none = none && places.is_empty();
+        // Two calls, as each makes its lookup in registers.
+        places.iter().try_for_each(|&[start, end]| match short_word(text, start..end) {
+            Some(content) => each(Lookup::of_short(content, number), long),
+            None => each(Lookup::new(Token::Bytes(&text[start..end]), number, long)?, long),
+        })
+    })?;
+    if none {
+        for_text_of_signs(text, stop, &mut |signs: &[u8]| {
+            each(Lookup::new(Token::Bytes(signs), number, long)?, long)
+        })?;
+    }
+    Ok(())
+}
 
 fn check_size(tokens: usize) -> Result<usize> {
     match u32::try_from(tokens) {

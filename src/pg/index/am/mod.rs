@@ -43,6 +43,8 @@ fn routine() -> *mut pg_sys::IndexAmRoutine {
     am.amoptsprocnum = 2;
     am.amcanorderbyop = true;
     am.amcanmulticol = true;
+    // `check_columns` refuses them with a hint; the server would without.
+    am.amcaninclude = true;
     // A scan without conditions can return all rows in the order of a distance, because the index
     // also has the NULLs.
     am.amoptionalkey = true;

@@ -1,6 +1,7 @@
 //! Group columns: the columns before the one that is searched. The values of a row in them are
 //! hashed with the hash functions of their classes, by which equal values have equal hashes.
 
+use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum, Oid};
 
 use crate::pg::compat;
@@ -100,10 +101,19 @@ pub(super) fn check_columns(index: OpenIndex) -> Result<()> {
         // SAFETY: an open index has this column.
         unsafe { pg_sys::index_getprocid(index.relation(), column as i16 + 1, HASH) != Oid::INVALID }
     };
-    let (groups, searched): (Vec<usize>, Vec<usize>) = (0..names.len()).partition(|&column| is_group(column));
     let named = |columns: &[usize]| {
         columns.iter().map(|&column| names[column].as_str()).collect::<Vec<_>>().join(", ")
     };
+    let keys = 0..index.group_columns() + 1;
+    if keys.len() < names.len() {
+        let hint = format!(
+            "Leave INCLUDE out: USING signature ({}). Queries read other columns from the table.",
+            named(&keys.collect::<Vec<_>>())
+        );
+        let message = "an index of access method signature has no included columns";
+        return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message).hint(hint));
+    }
+    let (groups, searched): (Vec<usize>, Vec<usize>) = keys.partition(|&column| is_group(column));
     let (message, hint) = match (groups.as_slice(), searched.as_slice()) {
         (all, []) => (
             "an index of access method signature searches one column, and all of this one are of groups"
