@@ -3,7 +3,9 @@
 //!     cargo bench -p neardup-benches --bench phases -- NAME.tsv [0.9 0.8 …] [threads=1,2,4] [shingle=1] [measure=jaccard] [runs=3] [rows=1000000] [method=tlcs]
 //!
 //! With `method=tlcs`, `lcs` or `partial_duplicates` by these as their defaults have them; a threshold is that of `tlcs` and
-//! `lcs`, 0.28 if none is given, and passages need none.
+//! `lcs`, 0.28 if none is given, and passages need none. With `method=edited` it is the share of words that were edited in
+//! passages of 30 words, or `length=15`; with `method=runs` the share of words in runs of `run=12`
+//! that at most `most` documents have.
 //! NAME.tsv has an id, a tab and a text in each line (see benches/README.md). Of several runs the least of each phase
 //! counts. *floor*: the bytes of the texts by the speed of memory, read once. *CPU*: the processor time of the run that
 //! took least of it, all threads together, to a hundredth. *Digest*: the same where the answer is, whatever its order.
@@ -18,14 +20,18 @@ mod timed;
 use std::io::{BufRead, BufReader};
 
 use neardup_core::features::FeatureSpec;
+use neardup_core::features::tokens::Tokenizer;
 use neardup_core::joins::Algorithm;
 use neardup_core::joins::sentences::lister::StopRules;
+use neardup_core::methods::runs::Runs;
 use neardup_core::methods::sets::Sets;
 use neardup_core::methods::tlcs::Tlcs;
 use neardup_core::passages::Parameters as PassageParameters;
+use neardup_core::passages::edited::EditedWords;
 use neardup_core::sketches::sentence;
 use neardup_core::verify::measure::Measure;
 use neardup_core::verify::predicate::Predicate;
+use neardup_core::verify::shared_runs::RunShare;
 use neardup_core::verify::tlcs::{Parameters, Thresholds};
 
 use timed::{Task, once};
@@ -43,7 +49,8 @@ fn main() {
     };
     let (mut thresholds, mut threads) = (Vec::new(), vec![1, 2, 4]);
     let (mut shingle, mut runs, mut rows, mut measure) = (1, 3, usize::MAX, Measure::Jaccard);
-    let mut method = String::new();
+    let (mut method, mut min_run, mut min_length) = (String::new(), 12, EditedWords::LEAST);
+    let mut max_documents = None;
     for arg in args {
         let number = |text: &str| text.parse().expect("a number");
         match arg.split_once('=') {
@@ -53,6 +60,9 @@ fn main() {
             Some(("rows", text)) => rows = number(text),
             Some(("measure", text)) => measure = measure_called(text),
             Some(("method", text)) => text.clone_into(&mut method),
+            Some(("run", text)) => min_run = number(text),
+            Some(("most", text)) => max_documents = Some(number(text) as u64),
+            Some(("length", text)) => min_length = number(text) as u32,
             _ => thresholds.push(arg.parse::<f64>().expect("a threshold")),
         }
     }
@@ -85,6 +95,14 @@ fn main() {
                     }))
                 }
                 "partial_duplicates" => Task::Passages(PassageParameters::default()),
+                "edited" => {
+                    let edits = Some(EditedWords { share: t, min_length });
+                    Task::Passages(PassageParameters { edits, ..PassageParameters::default() })
+                }
+                "runs" => {
+                    let (of, tokenizer) = (RunShare::Smaller, Tokenizer::Words);
+                    Task::Pairs(Box::new(Runs { min_run, of, threshold: t, max_documents, tokenizer }))
+                }
                 name => Task::Pairs(Box::new(subsequences(name, t))),
             };
             let run = || once(&texts, &task, threads, MEMORY);

@@ -265,7 +265,9 @@ CREATE PROCEDURE partial_duplicates_into(
     node_timeout pg_catalog.interval DEFAULT NULL,
     retries pg_catalog.int4 DEFAULT NULL,
     within pg_catalog.text DEFAULT NULL,
-    across pg_catalog.text DEFAULT NULL
+    across pg_catalog.text DEFAULT NULL,
+    edits pg_catalog.float8 DEFAULT NULL,
+    min_length pg_catalog.int4 DEFAULT NULL
 )
     LANGUAGE plpgsql
 AS $$
@@ -275,11 +277,12 @@ BEGIN
         'extend', extend, 'shingle', shingle, 'max_pairs', max_passages, 'tokenizer', tokenizer, 'pairs', passages,
         'parts', parts, 'resume', resume, 'passages', true,
         'pause', pg_catalog.date_part('epoch'::pg_catalog.text, pause), 'at_once', at_once, 'node_timeout', pg_catalog.date_part('epoch'::pg_catalog.text, node_timeout), 'retries', retries,
-        'within', within, 'across', across)::pg_catalog.jsonb);
+        'within', within, 'across', across, 'edits', edits, 'min_length', min_length)::pg_catalog.jsonb);
 END
 $$;
 COMMENT ON PROCEDURE partial_duplicates_into(
-    regclass, float8, text, jsonb, text, text, text, int, bool, int, bigint, text, int, bool, interval, int, interval, int, text, text
+    regclass, float8, text, jsonb, text, text, text, int, bool, int, bigint, text, int, bool, interval, int, interval, int, text, text,
+    float8, int
 ) IS 'partial_duplicates as a table; of a table partitioned over servers made on these, in steps that commit';
 
 CREATE FUNCTION neardup_into_calls() RETURNS TABLE(

@@ -60,14 +60,14 @@ fn in_groups(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Found
 fn all(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Box<dyn PassageSearch>> {
     parameters.check()?;
     match parameters.edits {
-        Some(edits) => Ok(Box::new(edited(edits, parameters.most_similar, reading)?)),
+        Some(edits) => Ok(Box::new(edited(edits, parameters, reading)?)),
         None => Ok(Box::new(of_sentences(parameters, reading)?)),
     }
 }
 
 /// Reads the documents, lists the runs that they share, and prepares the search for edited
 /// passages.
-fn edited(edits: EditedWords, most: u32, reading: &mut Reading<'_>) -> Result<EditedSearch> {
+fn edited(edits: EditedWords, parameters: &Parameters, reading: &mut Reading<'_>) -> Result<EditedSearch> {
     let (files, executor, memory) = (reading.files, reading.executor, reading.memory);
     let mut readers = memory::collect((0..executor.count()).map(|_| WindowReader::new(edits)), DOING)?;
     let (mut texts, mut windows) = (RowWords::default(), Sorter::new(files, memory / 4));
@@ -92,14 +92,15 @@ fn edited(edits: EditedWords, most: u32, reading: &mut Reading<'_>) -> Result<Ed
     if let Some(right) = reading.right_order()? {
         memory::append(&mut rows, right, DOING)?;
     }
-    let rows = RankedRows { ranks: places(&rows)?, rows, right_from };
+    let rows = RankedRows { ranks: places(&rows)?, rows, right_from, within: parameters.within_documents };
     reading.report(|| "listing shared runs".to_owned());
     // Seeds are listed with a bit for each word, and the number of words before each row. Half of
     // the budget is for a byte of each word.
     let marks = reading.account.tokens as usize / 8 + rows.rows.len() * size_of::<u64>();
     let held = texts.bytes() + 2 * memory::bytes(&rows.rows) + windows.bytes() + marks;
     let resources = reading.resources_after(held);
-    let search = EditedSearch::new(texts, rows, windows.sorted(executor)?, edits, most, resources)?;
+    let search =
+        EditedSearch::new(texts, rows, windows.sorted(executor)?, edits, parameters.most_similar, resources)?;
     reading.account.counts.candidates = search.all;
     reading.account.counts.stop_signatures = search.capped.sentences;
     reading.account.counts.stop_documents = search.capped.occurrences;

@@ -78,7 +78,8 @@ pub struct Parameters {
     /// overlap. Documents of two tables are always two.
     pub within_documents: bool,
     /// If given, passages are words of which some were edited, whatever their sentences, and of the
-    /// other parameters only `most_similar` counts: the greatest number of places of a run.
+    /// other parameters only `within_documents` counts, and `most_similar`: the greatest number of
+    /// places of a run.
     pub edits: Option<EditedWords>,
 }
 

@@ -6,9 +6,11 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::executor::Stop;
+use crate::features::runs::places::token_places;
+use crate::features::tokens::Tokenizer;
 use crate::hash;
 use crate::memory;
-use crate::text::characters::{WordClass, class, lower};
+use crate::text::spans::Span;
 use crate::text::words::{WordScratch, for_each_word};
 
 const DOING: &str = "comparing passages";
@@ -26,36 +28,13 @@ pub struct PassageWord {
 
 /// Returns the words of a text with their places. O(bytes).
 pub fn words(text: &str, stop: &Stop) -> Result<Vec<PassageWord>> {
-    let mut words = Vec::new();
-    let (mut byte, mut character) = (0, 0);
+    let (mut words, mut places) = (Vec::new(), Vec::new());
+    token_places(text, Tokenizer::Words, stop, &mut places)?;
+    // A text without words has a place, of its signs.
+    let mut places = places.into_iter();
     for_each_word(text, &mut WordScratch::default(), stop, |word| {
-        let word = str::from_utf8(word).unwrap_or_default();
-        // A word is a run of characters of the text, without those that nobody sees. The first
-        // place where these characters match is its place, because no word begins in the text
-        // between two words.
-        while let Some(first) = text[byte..].chars().next() {
-            let mut rest = text[byte..].chars();
-            let (mut length, mut chars) = (0, 0);
-            let mut next = || {
-                rest.by_ref()
-                    .inspect(|c| (length, chars) = (length + c.len_utf8(), chars + 1))
-                    .find(|&c| class(c) != WordClass::Unseen)
-            };
-            let same =
-                class(first) != WordClass::Unseen && word.chars().all(|c| next().map(lower) == Some(c));
-            if same {
-                let place = PassageWord {
-                    bytes: byte..byte + length,
-                    chars: character..character + chars,
-                    hash: hash::hash_bytes(word.as_bytes()),
-                };
-                memory::push(&mut words, place, DOING)?;
-                (byte, character) = (byte + length, character + chars);
-                return Ok(());
-            }
-            (byte, character) = (byte + first.len_utf8(), character + 1);
-        }
-        Ok(())
+        let Some(Span { bytes, chars }) = places.next() else { return Ok(()) };
+        memory::push(&mut words, PassageWord { bytes, chars, hash: hash::hash_bytes(word) }, DOING)
     })?;
     Ok(words)
 }
@@ -133,6 +112,7 @@ pub fn passages(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::characters::{WordClass, class, lower};
     use proptest::prelude::*;
 
     fn of(text: &str) -> Vec<PassageWord> {

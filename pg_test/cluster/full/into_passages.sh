@@ -13,6 +13,7 @@ for in_parts in 1 4 NULL; do
     expect "all sentences in $in_parts parts" same "$(same_passages docs id 'min_sentences => 1, options => '"'"'{"max_gap": 0}'"'")"
     expect "shingles in $in_parts parts" same "$(same_passages docs id "features => 'shingles', shingle => 2, min_sentences => 1, extend => false")"
     expect "pages in $in_parts parts" same "$(same_passages docs id "tokenizer => 'html', min_sentences => 1")"
+    expect "edited passages in $in_parts parts" same "$(same_passages docs id "edits => 0.2, min_length => 12")"
     expect "within one document in $in_parts parts" same "$(PGOPTIONS='-c client_min_messages=warning' same_passages docs id 'min_sentences => 1, options => '"'"'{"within_documents": true}'"'")"
 done
 in_parts=NULL

@@ -56,6 +56,8 @@ pub(super) struct Others {
     features: Option<String>,
     min_sentences: Option<i32>,
     extend: Option<bool>,
+    edits: Option<f64>,
+    min_length: Option<i32>,
 }
 
 impl Others {
@@ -139,6 +141,8 @@ impl CallArguments {
             max_pairs: others.max_pairs,
             min_sentences: others.min_sentences,
             extend: others.extend,
+            edits: others.edits,
+            min_length: others.min_length,
             texts: texts.into_iter().filter_map(|(name, text)| Some((name, text?))).collect(),
         };
         Ok(Self { join, limits: others.limits()?, others })

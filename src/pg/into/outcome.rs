@@ -57,6 +57,13 @@ const PASSAGES: Made = Made(TableDefinition {
     form: with_key(&[IndexForm::key(&["left_id", "right_id", "left_sentence", "right_sentence"])]),
 });
 
+/// Passages of edited words, which have no sentences.
+const EDITED: Made = Made(TableDefinition {
+    nullable: &["left_sentence", "right_sentence", "sentences"],
+    form: with_key(&[IndexForm::key(&["left_id", "right_id", "left_span", "right_span"])]),
+    ..PASSAGES.0
+});
+
 const CLUSTERS: Made = Made(TableDefinition {
     columns: &[
         ("cluster_id", Type::Id),
@@ -72,7 +79,12 @@ const CLUSTERS: Made = Made(TableDefinition {
 impl Made {
     /// Returns the table of pairs or of passages.
     fn for_work(work: &CallWork) -> &'static Self {
-        if work.call.arguments.others.passages { &PASSAGES } else { &PAIRS }
+        let arguments = &work.call.arguments;
+        match arguments.others.passages {
+            true if arguments.join.edits.is_some() => &EDITED,
+            true => &PASSAGES,
+            false => &PAIRS,
+        }
     }
 
     /// Returns rows of such a table that the library supplies, made of those of a query if there is

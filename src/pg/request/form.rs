@@ -223,6 +223,10 @@ pub(crate) struct KeptArguments {
     pub min_sentences: Option<i32>,
     /// Whether passages grow beyond their sentences.
     pub extend: Option<bool>,
+    /// The greatest share of edited words of a passage.
+    pub edits: Option<f64>,
+    /// The least number of words of an edited passage.
+    pub min_length: Option<i32>,
     /// The text arguments.
     pub texts: Vec<(Argument, String)>,
 }
@@ -238,6 +242,8 @@ impl KeptArguments {
             MaxPairs | MaxPassages => self.max_pairs.into_datum(),
             MinSentences => self.min_sentences.into_datum(),
             Extend => self.extend.into_datum(),
+            Edits => self.edits.into_datum(),
+            MinLength => self.min_length.into_datum(),
             _ => None,
         }
     }

@@ -60,6 +60,10 @@ struct PassageCall {
     min_sentences: Option<i32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     extend: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    edits: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    min_length: Option<i32>,
 }
 
 /// What is made in parts, of these documents.
@@ -128,9 +132,9 @@ impl MethodCall {
 
     /// Takes the arguments of a call that searches for passages, which were found valid.
     pub(crate) fn of_passages(arguments: &KeptArguments) -> Self {
-        let KeptArguments { min_sentences, extend, .. } = *arguments;
+        let KeptArguments { min_sentences, extend, edits, min_length, .. } = *arguments;
         let features = arguments.text(Argument::Features).map(str::to_owned);
-        let passages = Some(PassageCall { features, min_sentences, extend });
+        let passages = Some(PassageCall { features, min_sentences, extend, edits, min_length });
         Self { method: "partial_duplicates".to_owned(), passages, ..Self::new(arguments, false) }
     }
 
@@ -141,13 +145,22 @@ impl MethodCall {
     }
 
     fn found(self) -> Result<DescribedMethod> {
-        if let Some(PassageCall { features, min_sentences, extend }) = self.passages {
+        if let Some(PassageCall { features, min_sentences, extend, edits, min_length }) = self.passages {
             let mut example = Example::new("partial_duplicates", ["…".to_owned()]);
             let Self { threshold, options, tokenizer, shingle, .. } = self;
             let texts = [(Argument::Features, features), (Argument::Tokenizer, tokenizer)];
             let texts = texts.into_iter().filter_map(|(argument, text)| Some((argument, text?))).collect();
-            let others = KeptArguments::default();
-            let given = KeptArguments { threshold, options, shingle, min_sentences, extend, texts, ..others };
+            let given = KeptArguments {
+                threshold,
+                options,
+                shingle,
+                min_sentences,
+                extend,
+                edits,
+                min_length,
+                texts,
+                ..KeptArguments::default()
+            };
             let given = PARTIAL_DUPLICATES.with(&given, pg_sys::InvalidOid);
             let PassageArguments { parameters, .. } = passages::wanted(given, &mut example)?;
             return SharedPassages::new(parameters).map(DescribedMethod::Passages).ok_or_else(is_whole);

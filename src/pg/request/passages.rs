@@ -91,7 +91,8 @@ pub(crate) fn wanted(given: Named<'_>, example: &mut Example) -> Result<PassageA
     example.threshold = Some(threshold);
     let name = given.text(Argument::Features)?.unwrap_or(Cow::Borrowed("imatch"));
     let edits = edits(given, &name, example)?;
-    let known = if edits.is_some() { &["max_similar", "url"] } else { known(&name, example)? };
+    let known =
+        if edits.is_some() { &["max_similar", "within_documents", "url"] } else { known(&name, example)? };
     if name != "imatch" {
         *example = example.with("features", literal(&name));
     }

@@ -198,6 +198,22 @@ SELECT left_id, right_id FROM partial_duplicates('edited', edits => 0.1, min_len
 SELECT count(*) FROM partial_duplicates('edited', edits => 0.1, min_length => 20, text_column => 'body', options => '{"max_similar": 2}');
 SELECT stop_signatures, stop_documents FROM near_duplicates_stats();
 SELECT * FROM partial_duplicates('edited', edits => 0.1, min_length => 20, text_column => 'body', tokenizer => 'html', max_passages => 1);
+-- Twice in one document: apart, one after the other, and again and again.
+CREATE TABLE twice (id int PRIMARY KEY, source text, body text);
+INSERT INTO twice VALUES (1, 'a', 'One two three four five six seven eight. A gap. One two THREE 4 five six seven eight.'), (2, 'a', 'one two three four five six seven eight one two three IV five six seven eight'),
+    (3, 'b', repeat('la ', 30)), (4, 'b', 'one two three four five six seven eight');
+SELECT left_id, right_id, left_span, right_span, round(similarity::numeric, 2) AS similarity FROM partial_duplicates('twice', edits => 0.2, min_length => 7, text_column => 'body', options => '{"within_documents": true}') ORDER BY 1, 2, 3, 4;
+SELECT left_id, right_id FROM partial_duplicates('twice', edits => 0.2, min_length => 7, text_column => 'body', within => 'source', options => '{"within_documents": true}') ORDER BY 1, 2, left_span;
+SELECT shared_passages('a', 'b', edits => 0.1, options => '{"within_documents": true}');
+-- Those of an incoming text, by an index of runs: of 24 words 3 are edited, and 6 are not.
+CREATE TABLE incoming AS SELECT i AS id, (SELECT string_agg(CASE (i * j) % 11 WHEN 3 THEN 'x' || i ELSE 'w' || i % 7 * 100 + j END, ' ' ORDER BY j) FROM generate_series(1, 40) j) AS body FROM generate_series(1, 70) i;
+CREATE INDEX incoming_runs ON incoming USING signature (body text_runs_ops (min_run = 6));
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT b.id, p.* FROM incoming b, shared_passages(b.body, 'of one two three four five', edits => 0.15, min_length => 24) p WHERE b.body && shared_run('of one two three four five', 6);
+CREATE TABLE by_index AS SELECT a.id AS a, b.id AS b, p.* FROM incoming a JOIN incoming b ON b.body && shared_run(a.body, 6), shared_passages(b.body, a.body, edits => 0.15, min_length => 24) p;
+RESET enable_seqscan;
+CREATE TABLE by_scan AS SELECT a.id AS a, b.id AS b, p.* FROM incoming a, incoming b, shared_passages(b.body, a.body, edits => 0.15, min_length => 24) p;
+SELECT count(*), count(*) FILTER (WHERE similarity < 1) AS edited, (SELECT count(*) FROM (TABLE by_scan EXCEPT TABLE by_index) lost) AS lost, (SELECT count(*) FROM by_index) - count(*) AS more FROM by_scan;
 SELECT partial_duplicates('edited', edits => 0.31, text_column => 'body');
 SELECT partial_duplicates('edited', edits => 'NaN', text_column => 'body');
 SELECT partial_duplicates('edited', edits => 0.1, min_length => 3, text_column => 'body');

@@ -1,19 +1,23 @@
 //! The search for passages that documents share: the text is carried. Documents meet by the
-//! signatures of their sentences, and passages are found in two documents at a time.
+//! signatures of their sentences, or by the runs of words that edited passages have, and passages
+//! are found in two documents at a time.
 //!
 //! Each document is a record of its own, also if others have the same text.
 
 use crate::error::Result;
 use crate::executor::{self, CallingThread, Stop};
 use crate::features::hash_sets::make_set;
+use crate::features::runs::tokens::{Rolling, read_tokens};
 use crate::features::spotsigs::Spots;
-use crate::features::tokens::Document;
+use crate::features::tokens::{Document, Scratch, Tokenizer};
 use crate::features::units::sets::{DocumentUnit, Gathering, Units};
 use crate::features::units::signatures::{Features, Maker, SignatureScratch, Terms, counted_documents};
 use crate::hash::{hash_bytes, mix};
 use crate::joins::keys::Key;
 use crate::memory;
 use crate::methods::carrier::{Carrier, LeftOut, Meeting, Places, of_text, to_text, to_texts};
+use crate::passages::edited::EditedWords;
+use crate::passages::edited::search::edited_between;
 use crate::passages::search::Search;
 use crate::passages::{Parameters, Passage, PassageSearch};
 use crate::storage::files::{NoFiles, Resources};
@@ -32,9 +36,11 @@ impl SharedPassages {
     /// in a way that is not known in parts, or if passages within one document are wanted: no
     /// document meets itself.
     pub fn new(parameters: Parameters) -> Option<Self> {
-        let is_known =
-            !parameters.features.are_counted() || matches!(parameters.features, Features::Imatch(_));
-        (is_known && !parameters.within_documents && parameters.edits.is_none()).then_some(Self(parameters))
+        // Edited passages have no signatures.
+        let is_known = parameters.edits.is_some()
+            || !parameters.features.are_counted()
+            || matches!(parameters.features, Features::Imatch(_));
+        (is_known && !parameters.within_documents).then_some(Self(parameters))
     }
 
     /// Returns the maker of the signatures of sentences.
@@ -51,10 +57,15 @@ impl SharedPassages {
     pub fn passages(&self, pair: [&[u8]; 2], left_out: LeftOut<'_>, stop: &Stop) -> Result<Vec<Passage>> {
         // Words are counted elsewhere.
         const UNCOUNTED: Features = Features::Shingles(1);
+        let texts = to_texts(pair)?;
+        let document = |n: usize| memory::copied(texts[n], DOING).map(Document::Text);
+        if let Some(edits) = self.0.edits {
+            return edited_between([&document(0)?, &document(1)?], &self.0, edits, stop);
+        }
         let executor = CallingThread { stop };
         let mut gathering = Gathering::new(DocumentUnit::Sentence, &UNCOUNTED, &NoFiles, &executor);
-        for (row, text) in (0..).zip(to_texts(pair)?) {
-            gathering.readers[0].add(row, &Document::Text(memory::copied(text, DOING)?), stop)?;
+        for row in 0..2 {
+            gathering.readers[0].add(row, &document(row as usize)?, stop)?;
             gathering.settle(|_| Ok(()), usize::MAX, &executor)?;
         }
         let (library, _, _) = gathering.finish(&UNCOUNTED, 1, &executor)?;
@@ -77,6 +88,18 @@ fn prefix(threshold: f64, size: usize) -> usize {
     size - shared.min(size) + 1
 }
 
+/// Adds the keys of the runs of words that an edited passage has one of.
+fn run_keys(text: &str, edits: EditedWords, keys: &mut Vec<Key>, stop: &Stop) -> Result<()> {
+    let mut words = Vec::new();
+    read_tokens(text, Tokenizer::Words, &mut Scratch::default(), &mut words, stop)?;
+    let mut rule = Rolling::new(edits.run());
+    let windows = (1..=words.len()).map(|n| rule.roll(&words[..n])).skip(edits.run() - 1);
+    let mut hashes = memory::collect(windows, DOING)?;
+    executor::sort_unstable_by(&mut hashes, stop, &Ord::cmp)?;
+    hashes.dedup();
+    memory::append(keys, hashes.iter().map(|&hash| Key::limited(hash)), DOING)
+}
+
 impl Carrier for SharedPassages {
     fn carry(&self, document: &Document, _: Places<'_>, _: &Stop) -> Result<Vec<u8>> {
         let bytes = of_text(document)?;
@@ -85,14 +108,20 @@ impl Carrier for SharedPassages {
     }
 
     fn meeting(&self) -> Meeting {
+        let most = Some(self.0.most_similar.into());
         match &self.0.features {
-            Features::Imatch(_) => Meeting::Terms { most: Some(self.0.most_similar.into()) },
+            _ if self.0.edits.is_some() => Meeting::Keys { most, filter: None },
+            Features::Imatch(_) => Meeting::Terms { most },
             _ => Meeting::Keys { most: None, filter: None },
         }
     }
 
     fn keys(&self, carried: &[u8], left_out: LeftOut<'_>, keys: &mut Vec<Key>, stop: &Stop) -> Result<()> {
-        let (text, maker) = (to_text(carried)?, self.maker(left_out)?);
+        let text = to_text(carried)?;
+        if let Some(edits) = self.0.edits {
+            return run_keys(text, edits, keys, stop);
+        }
+        let maker = self.maker(left_out)?;
         let (mut scratch, mut signatures) = (SignatureScratch::default(), Vec::new());
         for_each_sentence(text, stop, |span| {
             maker.make(&text[span.bytes.clone()], &mut scratch, &mut signatures, stop)?;
@@ -147,7 +176,7 @@ impl Carrier for SharedPassages {
 
     fn differs(&self) -> Option<&'static str> {
         Some(
-            "max_similar counts the sentences of two documents in parts, so that more passages may be found than partial_duplicates finds",
+            "max_similar counts the sentences, or runs, of two documents in parts, so that more passages may be found than partial_duplicates finds",
         )
     }
 }

@@ -6,7 +6,9 @@
 //! one: a continuation has an edit distance, and ends with two equal words, or is empty. A run with
 //! two continuations of at most k edits in all, and of `min_length` words or more in the mean of
 //! both texts, is a stretch. Stretches that overlap in both texts are one, from the first to the
-//! last word of both, until no two of them overlap: these are the passages.
+//! last word of both, until no two of them overlap: these are the passages. Within one document,
+//! runs begin a passage that are more than k words apart, so that no continuation meets itself, and
+//! passages of which both places overlap are cut in the middle.
 //!
 //! Runs of s words are found by their hashes, like the windows of repeated runs ([`windows`]).
 //! Words that are in a run of s words of more than a given number of places begin no passage: a

@@ -1,15 +1,21 @@
-//! A bound of how far a common run can be continued, by which most runs that two texts have by
-//! chance are ruled out.
+//! How far a common run of two texts can be continued over edits, in both directions.
 //!
 //! For each number of edits and each diagonal, the furthest cell is found (Landau, Vishkin, *Fast
 //! parallel and serial approximate string matching*, 1989). O(k²), and the words that are equal.
-//! The bound may be computed of codes of words: equal words have equal codes.
+//! This is a bound that rules out most runs that two texts have by chance; it may be computed of
+//! codes of words: equal words have equal codes. A continuation ends at the last two equal words
+//! before such a cell, since along a diagonal the edits never become fewer.
+
+use std::ops::Range;
 
 use super::EditedWords;
 use crate::error::Result;
+use crate::executor::Stop;
 use crate::memory;
 
 const DOING: &str = "comparing edited passages";
+/// A cell that no such number of edits reaches.
+const NONE: i64 = i64::MIN / 2;
 
 /// A longest common run of two texts: its first words, and the words after it.
 #[derive(Debug, Clone, Copy)]
@@ -61,7 +67,7 @@ impl<T: Copy> Way<'_, T> {
     }
 }
 
-/// How far a run can be continued, whatever the last words of its continuations.
+/// The continuations of a run in both directions.
 #[derive(Debug, Default)]
 pub(super) struct RunReach {
     ahead: Furthest,
@@ -69,7 +75,8 @@ pub(super) struct RunReach {
 }
 
 impl RunReach {
-    /// Reports whether a run may be continued to enough words by not too many edits.
+    /// Reports whether a run may be continued to enough words by not too many edits, whatever the
+    /// last words of its continuations.
     pub(super) fn suffices<T: Copy + Eq>(
         &mut self,
         words: [&[T]; 2],
@@ -82,15 +89,31 @@ impl RunReach {
         let behind = self.behind.longest.iter().rev();
         Ok(self.ahead.longest.iter().zip(behind).any(|(ahead, behind)| ahead + behind >= needed))
     }
+
+    /// Returns the places of a run that [`Self::suffices`] with all its continuations of enough
+    /// words, if there are any.
+    pub(super) fn stretch<T: Copy + Eq>(
+        &mut self,
+        words: [&[T]; 2],
+        run: &SeedRun,
+        edits: EditedWords,
+        stop: &Stop,
+    ) -> Result<Option<[Range<usize>; 2]>> {
+        let ([forth, back], needed) = (run.ways(words), run.needed(edits) as i64);
+        self.ahead.end(forth, stop)?;
+        self.behind.end(back, stop)?;
+        let both = self.ahead.with(&self.behind, needed).zip(self.behind.with(&self.ahead, needed));
+        Ok(both
+            .map(|(forth, back)| [0, 1].map(|side| run.from[side] - back[side]..run.to[side] + forth[side])))
+    }
 }
 
 /// The furthest cells in one direction.
 #[derive(Debug, Default)]
 struct Furthest {
-    /// For each diagonal, the words of the left text up to the furthest cell of at most so many
-    /// edits, and of one edit fewer. A diagonal on each side stays empty.
+    /// For each number of edits and each diagonal, the words of the left text up to the furthest
+    /// cell of at most so many edits. A diagonal on each side stays empty.
     cells: Vec<i64>,
-    fewer: Vec<i64>,
     /// For each number of edits, the greatest number of words of both texts.
     longest: Vec<i64>,
 }
@@ -98,17 +121,14 @@ struct Furthest {
 impl Furthest {
     /// Finds the cells of at most `most` edits.
     fn find<T: Copy + Eq>(&mut self, [left, right]: [Way<'_, T>; 2], most: usize) -> Result<()> {
-        const NONE: i64 = i64::MIN / 2;
-        let Self { cells, fewer, longest } = self;
-        let middle = most + 1;
-        for cells in [&mut *cells, fewer] {
-            memory::refill(cells, std::iter::repeat_n(NONE, 2 * middle + 1), DOING)?;
-        }
+        let Self { cells, longest } = self;
+        let (middle, width) = (most + 1, 2 * most + 3);
+        memory::refill(cells, std::iter::repeat_n(NONE, middle * width), DOING)?;
         longest.clear();
         memory::reserve(longest, middle, DOING)?;
         let (rows, columns) = (left.words.len() as i64, right.words.len() as i64);
         for edits in 0..=most {
-            std::mem::swap(cells, fewer);
+            let (fewer, cells) = cells[edits.saturating_sub(1) * width..].split_at_mut(width);
             let mut words = 0;
             for d in middle - edits..=middle + edits {
                 let diagonal = d as i64 - middle as i64;
@@ -117,17 +137,69 @@ impl Furthest {
                     0 => 0,
                     _ => (fewer[d] + 1).max(fewer[d - 1]).max(fewer[d + 1] + 1).min(last),
                 };
-                cells[d] = NONE;
                 if first >= 0 && first + diagonal >= 0 {
                     let equal = (first..last)
                         .take_while(|&row| left.word(row as usize) == right.word((row + diagonal) as usize));
-                    cells[d] = first + equal.count() as i64;
-                    words = words.max(2 * cells[d] + diagonal);
+                    let cell = first + equal.count() as i64;
+                    if edits == 0 {
+                        fewer[d] = cell
+                    } else {
+                        cells[d] = cell
+                    }
+                    words = words.max(2 * cell + diagonal);
                 }
             }
             longest.push(words);
         }
         Ok(())
+    }
+
+    /// Goes back from the cells to the furthest ends of continuations: after two equal words. With
+    /// one, a chance word of the text around a passage would often be part of it.
+    fn end<T: Copy + Eq>(&mut self, [left, right]: [Way<'_, T>; 2], stop: &Stop) -> Result<()> {
+        let Self { cells, longest } = self;
+        let (middle, width) = (longest.len(), 2 * longest.len() + 1);
+        let is_end = |row: i64, column: i64| {
+            row > 1
+                && column > 1
+                && (1..=2).all(|n| left.word((row - n) as usize) == right.word((column - n) as usize))
+        };
+        longest.fill(0);
+        for d in 1..width - 1 {
+            let diagonal = d as i64 - middle as i64;
+            let mut end = 0;
+            let mut before = 0;
+            for (longest, cell) in longest.iter_mut().zip(cells[d..].iter_mut().step_by(width)) {
+                let reached = *cell;
+                let mut row = reached;
+                while row > before && !is_end(row, row + diagonal) {
+                    stop.check_every(row as usize, 1 << 8)?;
+                    row -= 1;
+                }
+                if row > before {
+                    end = row;
+                }
+                before = before.max(reached);
+                *cell = end;
+                if end > 0 {
+                    *longest = (*longest).max(2 * end + diagonal);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns how far the continuations reach in both texts that together with one in the other
+    /// direction have at least `needed` words and not too many edits, if there are any.
+    fn with(&self, other: &Self, needed: i64) -> Option<[usize; 2]> {
+        let (middle, width) = (self.longest.len(), 2 * self.longest.len() + 1);
+        let ends =
+            self.cells.chunks_exact(width).zip(other.longest.iter().rev()).flat_map(|(cells, other)| {
+                let ends = cells.iter().enumerate().filter(|&(_, &row)| row > 0);
+                let ends = ends.map(|(d, &row)| [row, row + d as i64 - middle as i64]);
+                ends.chain([[0; 2]]).filter(move |end| end[0] + end[1] + other >= needed)
+            });
+        ends.reduce(|a, b| [a[0].max(b[0]), a[1].max(b[1])]).map(|end| end.map(|words| words as usize))
     }
 }
 

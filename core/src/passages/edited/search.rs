@@ -106,7 +106,10 @@ impl EditedPair {
         });
         self.passages.clear();
         let words = texts.map(|(words, _)| words);
-        for stretch in stretches(words, &mut self.seeds, edits, stop)? {
+        for mut stretch in stretches(words, &mut self.seeds, edits, stop)? {
+            if self.rows[0] == self.rows[1] && !stretch.cut(edits) {
+                continue;
+            }
             let [left_span, right_span] = [0, 1].map(|side| {
                 let places = &texts[side].1[stretch.places[side].clone()];
                 (places[0] >> 32) as usize..places[places.len() - 1] as u32 as usize
@@ -137,7 +140,7 @@ pub fn edited_between(
     }
     let mut texts = RowWords::default();
     texts.finish(vec![reader.texts], &NoFiles)?;
-    let rows = RankedRows { rows: vec![0, 1], ranks: vec![0, 1], right_from: Some(1) };
+    let rows = RankedRows { rows: vec![0, 1], ranks: vec![0, 1], right_from: Some(1), within: false };
     let resources = Resources { files: &NoFiles, budget: usize::MAX / 4, executor: &executor };
     let windows = windows.sorted(&executor)?;
     let mut search = EditedSearch::new(texts, rows, windows, edits, parameters.most_similar, resources)?;

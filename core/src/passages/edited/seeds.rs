@@ -38,6 +38,8 @@ pub struct RankedRows {
     pub ranks: Vec<u32>,
     /// The number of rows of the left table, if there are two tables.
     pub right_from: Option<u32>,
+    /// Whether two places of one document are compared, too.
+    pub within: bool,
 }
 
 /// A byte of each word.

@@ -46,11 +46,12 @@ fn frequent(words: &[u8], edits: EditedWords, is_frequent: &dyn Fn(&[u8]) -> boo
     frequent
 }
 
-/// The stretches of two texts, joined until none overlap.
+/// The stretches of two texts, or of one with itself, joined until none overlap.
 fn by_definition(
     a: &[u8],
     b: &[u8],
     edits: EditedWords,
+    is_one: bool,
     is_frequent: &dyn Fn(&[u8]) -> bool,
 ) -> Vec<Stretch> {
     let [of_a, of_b] = [a, b].map(|words| frequent(words, edits, is_frequent));
@@ -61,7 +62,10 @@ fn by_definition(
             let run = a[i..].iter().zip(&b[j..]).take_while(|(x, y)| x == y).count();
             let is_first = i == 0 || j == 0 || a[i - 1] != b[j - 1];
             let counts: Vec<bool> = (0..run).map(|n| !of_a[i + n] && !of_b[j + n]).collect();
-            if !is_first || !counts.windows(edits.run()).any(|window| window.iter().all(|&counts| counts)) {
+            if (is_one && j <= i + edits.most())
+                || !is_first
+                || !counts.windows(edits.run()).any(|window| window.iter().all(|&counts| counts))
+            {
                 continue;
             }
             let after = distances(&a[i + run..], &b[j + run..]);
@@ -89,6 +93,13 @@ fn by_definition(
             }
         }
         all.sort_by_key(|stretch| [stretch[0].start, stretch[1].start]);
+        if is_one {
+            for [left, right] in &mut all {
+                let middle = (left.end + right.start) / 2;
+                (left.end, right.start) = (left.end.min(middle), right.start.max(middle));
+            }
+            all.retain(|[left, right]| left.len() + right.len() >= 2 * edits.min_length as usize);
+        }
         return all;
     }
 }
@@ -145,17 +156,18 @@ proptest! {
         edits in edits(),
         most in prop_oneof![1..6u32, Just(1000)],
         right in prop::option::of(0..5usize),
+        within_documents: bool,
     ) {
-        let parameters = Parameters { edits: Some(edits), most_similar: most, ..Parameters::default() };
+        let parameters = Parameters { edits: Some(edits), most_similar: most, within_documents, ..Parameters::default() };
         let mut places: HashMap<&[u8], u32> = HashMap::new();
         texts.iter().flat_map(|words| words.windows(edits.run())).for_each(|window| *places.entry(window).or_default() += 1);
         let right = right.filter(|&right| right <= texts.len());
         let written: Vec<String> = texts.iter().map(|words| text(words)).collect();
         let mut expected = Vec::new();
         for i in 0..right.unwrap_or(texts.len()) {
-            for j in right.unwrap_or(i + 1)..texts.len() {
+            for j in right.unwrap_or(i + usize::from(!within_documents))..texts.len() {
                 let (a, b) = (&texts[i], &texts[j]);
-                for stretch in by_definition(a, b, edits, &|window| places[window] > most) {
+                for stretch in by_definition(a, b, edits, i == j, &|window| places[window] > most) {
                     let similarity = similarity(&a[stretch[0].clone()], &b[stretch[1].clone()]);
                     expected.push(([i, j], stretch, similarity));
                 }

@@ -210,8 +210,12 @@ pub fn seeds<'f>(
             if rows.right_from.is_some_and(|from| left >= from) {
                 break;
             }
-            let after = rows.right_from.unwrap_or(left + 1);
-            let others = own[n..].partition_point(|other| rank(other) < after);
+            let least = match rows.right_from {
+                Some(from) => both(from, 0),
+                None if rows.within => both(left, one.first) + edits.most() as u64 + 1,
+                None => both(left + 1, 0),
+            };
+            let others = own[n..].partition_point(|other| both(rank(other), other.first) < least);
             for other in own[n + others..].iter().filter(|other| frequent.begin(one, other)) {
                 let seed = Seed { ranks: [left, rank(other)], firsts: [one.first, other.first] };
                 filter.push(seed, &mut found, executor)?;

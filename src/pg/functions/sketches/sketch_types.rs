@@ -27,13 +27,14 @@ use neardup_core::sketches::balls::{MinhashBall, SimhashBall};
 use neardup_core::sketches::wire::{Minhash, Simhash};
 
 /// The input and output of one type.
-pub(in crate::pg::functions) struct TypeForm {
+struct TypeForm {
     pub name: &'static str,
     pub from_text: fn(&str, &Stop) -> CoreResult<Vec<u8>>,
     /// Checks that bytes are a valid value.
     pub check: fn(&[u8]) -> CoreResult<()>,
-    /// Returns the text of a value's bytes, which are already checked.
-    pub to_text: fn(&[u8], &Stop) -> CoreResult<String>,
+    /// Returns the text of a value's bytes, which are already checked, with so many characters of
+    /// its document.
+    pub to_text: fn(&[u8], usize, &Stop) -> CoreResult<String>,
     /// A value of the type, for hints.
     pub example: &'static str,
 }
@@ -45,7 +46,7 @@ macro_rules! form {
             name: $name,
             from_text: |text, _| $of::from_text(text),
             check: |bytes| $of::parse(bytes).map(|_| ()),
-            to_text: |bytes, _| $of::parse(bytes)?.to_text(),
+            to_text: |bytes, _, _| $of::parse(bytes)?.to_text(),
             example: $example,
         }
     };
@@ -70,33 +71,21 @@ const TEXT_BALL: TypeForm = TypeForm {
         true => EditBall::parse(bytes).map(|_| ()),
         false => SetBall::parse(bytes).map(|_| ()),
     },
-    to_text: |bytes, stop| text_of_ball(bytes, WHOLE, stop),
-    example: "<jaccard:words:k1:multiset:0.8:\"some text\">",
-};
-
-/// The form for plans, which shortens long texts.
-const TEXT_BALL_IN_PLANS: TypeForm =
-    TypeForm { to_text: |bytes, stop| text_of_ball(bytes, SHOWN, stop), ..TEXT_BALL };
-
-fn text_of_ball(bytes: &[u8], most: usize, stop: &Stop) -> CoreResult<String> {
-    match EditBall::is(bytes) {
+    to_text: |bytes, most, stop| match EditBall::is(bytes) {
         true => EditBall::parse(bytes)?.to_text(most, stop),
         false => SetBall::parse(bytes)?.to_text(most, stop),
-    }
-}
+    },
+    example: "<jaccard:words:k1:multiset:0.8:\"some text\">",
+};
 
 /// A text and the least length of a run.
 const TEXT_RUNS: TypeForm = TypeForm {
     name: query::NAME,
     from_text: RunQuery::from_text,
     check: |bytes| RunQuery::parse(bytes).map(|_| ()),
-    to_text: |bytes, stop| RunQuery::parse(bytes)?.to_text(WHOLE, stop),
+    to_text: |bytes, most, stop| RunQuery::parse(bytes)?.to_text(most, stop),
     example: "<words:16:\"some text\">",
 };
-
-/// The form for plans, which shortens long texts.
-const TEXT_RUNS_IN_PLANS: TypeForm =
-    TypeForm { to_text: |bytes, stop| RunQuery::parse(bytes)?.to_text(SHOWN, stop), ..TEXT_RUNS };
 
 sql_functions! {
     /// `minhash_sketch_in(cstring) → minhash_sketch`
@@ -140,8 +129,8 @@ sql_functions! {
 
     /// `text_ball_out(text_ball) → cstring`
     neardup_text_ball_out: |call| match explaining::conflict() {
-        Some(conflict) => refused(call, conflict, TEXT_BALL_IN_PLANS.to_text),
-        None => output(call, if explaining::is_printing() { &TEXT_BALL_IN_PLANS } else { &TEXT_BALL })
+        Some(conflict) => refused(call, conflict, |bytes, stop| (TEXT_BALL.to_text)(bytes, SHOWN, stop)),
+        None => output(call, &TEXT_BALL)
     };
 
     /// `text_ball_recv(internal) → text_ball`
@@ -151,15 +140,13 @@ sql_functions! {
     neardup_text_runs_in: |call| query_in_its_form(input(call, &TEXT_RUNS)?);
 
     /// `text_runs_out(text_runs) → cstring`
-    neardup_text_runs_out: |call| {
-        output(call, if explaining::is_printing() { &TEXT_RUNS_IN_PLANS } else { &TEXT_RUNS })
-    };
+    neardup_text_runs_out: |call| output(call, &TEXT_RUNS);
 
     /// `text_runs_recv(internal) → text_runs`
     neardup_text_runs_recv: |call| query_in_its_form(receive(call, &TEXT_RUNS)?);
 }
 
-pub(in crate::pg::functions) fn input(call: FunctionCall, form: &TypeForm) -> Result<Datum> {
+fn input(call: FunctionCall, form: &TypeForm) -> Result<Datum> {
     // Values are long, so errors show only their beginning.
     const SHOWN: usize = 60;
     check_for_interrupts!();
@@ -189,9 +176,11 @@ fn hint(form: &TypeForm, text: &str) -> String {
     format!("A value looks like this: {}", form.example)
 }
 
-pub(in crate::pg::functions) fn output(call: FunctionCall, form: &TypeForm) -> Result<Datum> {
+fn output(call: FunctionCall, form: &TypeForm) -> Result<Datum> {
     let Some(bytes) = call.bytes(0) else { return Ok(call.give::<i32>(None)) };
-    let mut text = compute(bytes.len(), |stop| (form.to_text)(bytes, stop))?;
+    // Plans show the beginning of long texts.
+    let most = if explaining::is_printing() { SHOWN } else { WHOLE };
+    let mut text = compute(bytes.len(), |stop| (form.to_text)(bytes, most, stop))?;
     if explaining::is_printing() {
         text = explaining::short(&text);
     }
@@ -199,7 +188,7 @@ pub(in crate::pg::functions) fn output(call: FunctionCall, form: &TypeForm) -> R
     Ok(encoding::to_server(&text)?.into_datum())
 }
 
-pub(in crate::pg::functions) fn receive(call: FunctionCall, form: &TypeForm) -> Result<Datum> {
+fn receive(call: FunctionCall, form: &TypeForm) -> Result<Datum> {
     // SAFETY: the server calls receive functions with a StringInfo.
     let message: pg_sys::StringInfo = match call.datum(0) {
         Some(datum) => datum.cast_mut_ptr(),
