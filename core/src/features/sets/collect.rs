@@ -112,7 +112,7 @@ impl Collector {
         repeated.clear();
         let mut words =
             LookedUpDocument::new(vocabulary, [tokens, repeated], lookups, number, *table, spec.multiset)?;
-        each_lookup(document, spec, scratch, (number, long), stop, |lookup, _| words.add(lookup))?;
+        each_lookup(document, spec, scratch, number, long, stop, |lookup, _| words.add(lookup))?;
         words.end(stop)
     }
 
@@ -131,7 +131,7 @@ impl Collector {
         let (start, overflow) = (sets.tokens.len(), sets.overflow.len());
         let mut fingerprint = 0u64;
         let mut long = Vec::new();
-        let added = each_lookup(document, spec, scratch, (0, &mut long), stop, |lookup, long| {
+        let added = each_lookup(document, spec, scratch, 0, &mut long, stop, |lookup, long| {
             match dictionary.number(&lookup, long, stamp, *table, spec.multiset)? {
                 REPEAT => {}
                 OVERFLOW => memory::push(&mut sets.overflow, OverflowToken::new(&lookup, long), DOING)?,
@@ -251,7 +251,8 @@ fn each_lookup(
     document: &Document,
     spec: &FeatureSpec,
     scratch: &mut Scratch,
-    (number, long): (u32, &mut Vec<u8>),
+    number: u32,
+    long: &mut Vec<u8>,
     stop: &Stop,
     mut each: impl FnMut(Lookup, &mut Vec<u8>) -> Result<()>,
 ) -> Result<()> {
