@@ -51,9 +51,9 @@ impl<'a> SetBuilder<'a> {
         }
     }
 
-    /// Prepares for so few documents that one thread adds them, by [`SetBuilder::alone`].
+    /// Prepares for so few documents that one thread adds them, by `alone`.
     #[must_use]
-    pub fn small(self) -> Self {
+    pub(crate) fn small(self) -> Self {
         Self { dictionary: Dictionary::small(), ..self }
     }
 
