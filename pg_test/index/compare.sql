@@ -51,6 +51,9 @@ SELECT add_docs(300);
 CREATE INDEX by_text ON docs USING signature (body text_set_ops (threshold = 0.5)) WITH (pending_limit = 64);
 CREATE INDEX by_shingles ON docs USING signature (body text_set_ops (measure = cosine, shingle = 2, normalize = nfkc, threshold = 0.6))
     WITH (pending_limit = 64);
+CREATE INDEX by_weights ON docs USING signature (body text_set_ops (weight = '{"w0": 0.1, "w1": 0.02, "w3": 0.5, "w4": 2.5, "x": 0.3}', threshold = 0.5)) WITH (pending_limit = 64);
+CREATE INDEX by_squares ON docs USING signature (near(body, 0.7, multiset => false, method => 'cosine', weight => '{"w0": 0.1, "w1": 0.3}')
+    text_ball_set_ops (measure = cosine, multiset = false, weight = '{"w0": 0.1, "w1": 0.3}', threshold = 0.6)) WITH (pending_limit = 64);
 CREATE INDEX by_words ON docs USING signature (words array_set_ops (multiset = false, threshold = 0.5)) WITH (pending_limit = 64);
 CREATE INDEX by_lexemes ON docs USING signature (lexemes tsvector_set_ops (measure = containment))
     WITH (pending_limit = 64);
@@ -94,6 +97,8 @@ DECLARE
     few bigint[] := coalesce((SELECT d.numbers FROM docs d ORDER BY random() LIMIT 1), '{3}');
     by_default text := format('near(%L, %s)', q, 0.5 + random() / 2);
     by_cosine text := format('near(%L, %s, 2, method => %L, normalization => %L)', q, 0.6 + 0.4 * random(), 'cosine', 'nfkc');
+    by_weight text := format('near(%L, %s, weight => %L)', q, 0.5 + random() / 2, '{"w0": 0.04, "w1": 0.008, "w3": 0.2, "w4": 1, "x": 0.12}');
+    by_square text := format('near(%L, %s, multiset => false, method => %L, weight => %L)', q, 0.3 + 0.7 * random(), 'cosine', '{"w0": 0.1, "w1": 0.3}');
     by_word text := format('near(%L::text[], %s, multiset => false)', words, 0.5 + random() / 2);
     by_lexeme text := format('near(%L::tsvector, %s, method => %L)', lexemes, 0.7 + 0.3 * random(), 'containment');
     by_edit text := format('near(%L, %s, method => %L, normalization => %L, damerau => %L)', q, 0.02 + random() * 0.98, 'edit', 'nfkc', random() < 0.5);
@@ -120,6 +125,13 @@ BEGIN
         ('by_text', format('body <@ near(%L, 0.6)', q), format('body <-> %s', by_default)),
         ('by_shingles', format('body <@ %s', by_cosine), NULL),
         ('by_shingles', 'true', format('body <-> %s', by_cosine)),
+        ('by_weights', format('body <@ %s', by_weight), NULL),
+        ('by_weights', format('body <@ near(%L, 1, weight => %L)', q, '{"w0": 0.1, "w1": 0.02, "w3": 0.5, "w4": 2.5, "x": 0.3}'), NULL),
+        ('by_weights', format('body <@ near(%L, 0.8, weight => %L)', q, '{"w0": 0.1}'), NULL),
+        ('by_weights', format('body <@ near(%L, 0.6, weight => %L)', '', '{"w0": 0.1, "w1": 0.02, "w3": 0.5, "w4": 2.5, "x": 0.3}'), NULL),
+        ('by_weights', 'true', format('body <-> %s', by_weight)),
+        ('by_weights', format('body <@ %s', by_weight), format('body <-> %s', by_weight)),
+        ('by_squares', format('near(body, 0.7, multiset => false, method => %L, weight => %L) && %s', 'cosine', '{"w0": 0.1, "w1": 0.3}', by_square), NULL),
         ('by_words', format('words <@ %s', by_word), NULL),
         ('by_words', format('words <@ near(%L::text[], %s)', words, 0.5 + random() / 2), NULL),
         ('by_words', 'true', format('words <-> %s', by_word)),

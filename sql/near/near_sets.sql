@@ -10,11 +10,12 @@ CREATE FUNCTION near(
     method text DEFAULT 'jaccard',
     direction text DEFAULT 'row',
     normalization text DEFAULT NULL,
-    damerau bool DEFAULT false
+    damerau bool DEFAULT false,
+    weight text DEFAULT NULL
 ) RETURNS text_ball
     AS 'MODULE_PATHNAME', 'neardup_near_set_text'
     LANGUAGE c IMMUTABLE PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION near(text, float8, int, bool, text, text, text, text, bool) IS
+COMMENT ON FUNCTION near(text, float8, int, bool, text, text, text, text, bool, text) IS
     'all texts at least so similar to this one, as near_duplicates compares them by the same arguments: WHERE body <@ near(...)';
 
 CREATE FUNCTION near(

@@ -10,14 +10,18 @@
 //! | 3 | 1 if the k-th occurrence of a token is a distinct element, else 0 |
 //! | 4, 5 | tokens in a shingle |
 //! | 6 | the form in which texts are compared ([`Normalization`]), or 0 |
-//! | 7 | 0 |
+//! | 7 | 1 if words weigh differently, else 0 |
 //! | 8 to 15 | the least similarity, a double |
-//! | from 16 on | document: UTF-8 text; tokens as length (4 bytes) and bytes; or 8-byte numbers |
+//! | from 16 on, if words weigh | length of a list of [weights](super::weights) (4 bytes), and its bytes |
+//! | then | document: UTF-8 text; tokens as length (4 bytes) and bytes; or 8-byte numbers |
 //!
 //! A ball stores the document itself and no hash of it, so the rows in it never depend on a version
 //! of the hash or of anything else.
 
-use super::json::{JsonReader, JsonWriter};
+use std::sync::Arc;
+
+use super::json::{JsonReader, JsonWriter, WHOLE};
+use super::weights::KeyWeights;
 use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::features::FeatureSpec;
@@ -55,7 +59,7 @@ pub fn measure_of_name(name: &str) -> Option<Measure> {
 }
 
 /// The parameters of a ball's similarity, without the least similarity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SetParameters {
     /// The measure. For a measure with a direction, the left set is that of a row and the right set
     /// is that of the ball.
@@ -66,9 +70,31 @@ pub struct SetParameters {
     pub features: FeatureSpec,
     /// The form in which texts are compared. The document of a ball is in this form already.
     pub normalization: Option<Normalization>,
+    /// What words weigh, unless all weigh the same.
+    pub weights: Option<Arc<KeyWeights>>,
 }
 
 impl SetParameters {
+    /// Reports whether words can weigh: single words of texts in no form.
+    pub fn can_weigh(&self) -> bool {
+        let of_texts = matches!(self.origin, Origin::Words | Origin::Whitespace | Origin::Html);
+        of_texts && self.features.shingle == 1 && self.normalization.is_none()
+    }
+
+    /// Returns the parameters with the weights of a list ([`KeyWeights::bytes_of`]). Fails if the
+    /// bytes are none, or if words cannot weigh.
+    pub fn weighed(self, list: &[u8]) -> Result<Self> {
+        if list.is_empty() {
+            return Ok(Self { weights: None, ..self });
+        }
+        if !self.can_weigh() {
+            return Err(bad(format!("only single words weigh, not {}", self.describe())));
+        }
+        let weights = KeyWeights::parse(list, self.features, self.measure == Measure::Cosine)?;
+        let weights = weights.ok_or_else(|| bad("its weights are none"))?;
+        Ok(Self { weights: Some(Arc::new(weights)), ..self })
+    }
+
     /// Reports whether a document is of the origin's kind.
     pub fn take(&self, document: &Document) -> bool {
         match document {
@@ -81,11 +107,14 @@ impl SetParameters {
 
     /// Describes the parameters in words: `jaccard, words, shingle 1, multiset`.
     pub fn describe(&self) -> String {
-        let Self { measure, origin, features, normalization } = self;
+        let Self { measure, origin, features, normalization, weights } = self;
         let repeats = if features.multiset { "multiset" } else { "set" };
         let form = normalization.map_or_else(String::new, |form| format!(", {}", form.name()));
+        let listed = weights.as_ref().map(|weights| weights.list().count());
+        let weights =
+            listed.map_or_else(String::new, |words| format!(", weights of words ({words} lighter)"));
         let (measure, origin) = (measure_name(*measure), origin.name());
-        format!("{measure}, {origin}, shingle {}, {repeats}{form}", features.shingle)
+        format!("{measure}, {origin}, shingle {}, {repeats}{form}{weights}", features.shingle)
     }
 }
 
@@ -113,7 +142,7 @@ impl<'a> Iterator for Tokens<'a> {
 }
 
 /// The sets that are similar to a document's set.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SetBall<'a> {
     /// The definition of similarity.
     pub parameters: SetParameters,
@@ -153,7 +182,7 @@ impl<'a> SetBall<'a> {
         if let Some(&version) = bytes.first().filter(|&&version| version != VERSION) {
             return Err(bad(format!("its format is version {version}, this neardup knows 1 and {VERSION}")));
         }
-        let Some((&[_, measure, origin, multiset, low, high, form, zero, similarity @ ..], document)) =
+        let Some((&[_, measure, origin, multiset, low, high, form, weighed, similarity @ ..], document)) =
             bytes.split_first_chunk::<HEADER>()
         else {
             return Err(bad(format!("{} bytes are too few", bytes.len())));
@@ -161,13 +190,18 @@ impl<'a> SetBall<'a> {
         let measure =
             measure_of_number(measure).ok_or_else(|| bad(format!("measure {measure} is not known")))?;
         let origin = Origin::from_byte(origin).ok_or_else(|| bad(format!("origin {origin} is not known")))?;
-        if multiset > 1 || zero != 0 {
+        if multiset > 1 || weighed > 1 {
             return Err(bad("reserved bytes are not 0"));
         }
         let shingle = u16::from_le_bytes([low, high]);
         let form = Normalization::from_number(form)
             .ok_or_else(|| bad(format!("normalization form {form} is not known")))?;
         let parameters = parameters(measure, origin, shingle, multiset == 1, form)?;
+        let (list, document) = match weighed {
+            0 => (None, document),
+            _ => split_list(document).ok_or_else(|| bad("its weights are cut off"))?,
+        };
+        let parameters = list.map_or(Ok(parameters.clone()), |list| parameters.weighed(list))?;
         let similarity = f64::from_le_bytes(similarity);
         check_similarity(similarity).map_err(|error| bad(error.to_string()))?;
         let utf8 = |bytes| std::str::from_utf8(bytes).map_err(|_| bad("its document is not UTF-8"));
@@ -219,15 +253,26 @@ impl<'a> SetBall<'a> {
     }
 
     /// Formats the ball as text: `<jaccard:words:k1:multiset:0.8:"a text">`, or, in a normalization
-    /// form, `<jaccard:words:k1:multiset:0.8:nfkc:"a text">`. A document is cut off after `most`
-    /// characters.
+    /// form, `<jaccard:words:k1:multiset:0.8:nfkc:"a text">`, or, with weights,
+    /// `<jaccard:words:k1:multiset:0.8:weight["gmbh",410]:"a text">`. A document is cut off after
+    /// `most` characters; then the weights are left out.
     pub fn to_text(&self, most: usize, stop: &Stop) -> Result<String> {
-        let SetParameters { measure, origin, features, normalization } = self.parameters;
+        let SetParameters { measure, origin, features, normalization, ref weights } = self.parameters;
         let repeats = if features.multiset { "multiset" } else { "set" };
         let (measure, origin) = (measure_name(measure), origin.name());
         let (similarity, form) = (self.similarity, Normalization::prefix(normalization));
         let head = format!("<{measure}:{origin}:k{}:{repeats}:{similarity}:{form}", features.shingle);
         let mut writer = JsonWriter::new(head, most, stop);
+        if let Some(weights) = weights {
+            writer.put(WEIGHED)?;
+            if most == WHOLE {
+                writer.list(weights.list(), |writer, (word, weight)| {
+                    writer.string(word)?;
+                    writer.put(&format!(",{weight}"))
+                })?;
+            }
+            writer.put(":")?;
+        }
         match self.middle {
             Middle::Text(text) => writer.string(text)?,
             Middle::Tokens(tokens) => writer.list(tokens, |writer, token| writer.string(token))?,
@@ -258,8 +303,11 @@ impl<'a> SetBall<'a> {
         let similarity = similarity.trim().parse().map_err(|_| bad("its similarity is not a number"))?;
         let (form, document) = Normalization::without_prefix(document);
         let parameters = parameters(measure, origin, shingle, multiset, form)?;
+        let weighed = document.strip_prefix(WEIGHED);
+        let mut reader = JsonReader::new(weighed.unwrap_or(document), NAME, stop);
+        let list = weighed.map(|_| read_list(&mut reader)).transpose()?;
+        let parameters = list.map_or(Ok(parameters.clone()), |list| parameters.weighed(&list))?;
         let mut bytes = header(&parameters, similarity).map_err(|error| bad(error.to_string()))?;
-        let mut reader = JsonReader::new(document, NAME, stop);
         match origin {
             Origin::Tokens | Origin::Lexemes => {
                 reader.list(|reader| push_token(&mut bytes, |bytes| reader.string(bytes)))?;
@@ -286,7 +334,7 @@ fn parameters(
         FeatureSpec::check_shingle("shingle", shingle.into()).map_err(|error| bad(error.to_string()))?;
     let features = FeatureSpec { tokenizer: origin.tokenizer(), shingle, multiset, wrap: false };
     check_form(origin, normalization)?;
-    Ok(SetParameters { measure, origin, features, normalization })
+    Ok(SetParameters { measure, origin, features, normalization, weights: None })
 }
 
 fn check_form(origin: Origin, normalization: Option<Normalization>) -> Result<()> {
@@ -295,13 +343,45 @@ fn check_form(origin: Origin, normalization: Option<Normalization>) -> Result<()
 }
 
 fn header(parameters: &SetParameters, similarity: f64) -> Result<Vec<u8>> {
-    let SetParameters { measure, origin, features, normalization } = parameters;
+    let SetParameters { measure, origin, features, normalization, weights } = parameters;
     check_similarity(similarity)?;
     check_form(*origin, *normalization)?;
     // The shingle was checked where it was given: it is at most 1000.
     let [low, high] = (features.shingle as u16).to_le_bytes();
     let form = Normalization::number(*normalization);
-    head([VERSION, *measure as u8, *origin as u8, features.multiset.into(), low, high, form, 0], similarity)
+    let (multiset, weighed) = (features.multiset.into(), weights.is_some().into());
+    let mut bytes =
+        head([VERSION, *measure as u8, *origin as u8, multiset, low, high, form, weighed], similarity)?;
+    if let Some(weights) = weights {
+        push_token(&mut bytes, |bytes| memory::extend(bytes, weights.bytes(), DOING))?;
+    }
+    Ok(bytes)
+}
+
+/// With what weights begin in the text form of a ball.
+const WEIGHED: &str = "weight";
+
+/// Returns the bytes of a list of weights, and what follows it.
+fn split_list(bytes: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
+    let (length, rest) = bytes.split_first_chunk()?;
+    let (list, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+    (!list.is_empty()).then_some((Some(list), rest))
+}
+
+/// Reads the words and their weights from the text form of a ball, and the colon after them.
+fn read_list(reader: &mut JsonReader<'_>) -> Result<Vec<u8>> {
+    let (mut list, mut word) = (Vec::new(), None::<Vec<u8>>);
+    reader.list(|reader| match word.take() {
+        None => reader.string(word.insert(Vec::new())),
+        Some(word) => {
+            let weight = u16::try_from(reader.number()?).map_err(|_| bad("a weight is too great"))?;
+            KeyWeights::append(&mut list, &word, weight)
+        }
+    })?;
+    if word.is_some() || list.is_empty() || !reader.takes(':') {
+        return Err(bad("its weights should be a list of words and weights, with a colon after it"));
+    }
+    Ok(list)
 }
 
 /// Returns the head of a ball: these bytes, and the least similarity.

@@ -275,6 +275,7 @@ mod tests {
             origin: Origin::Words,
             features: FeatureSpec::WORDS,
             normalization: None,
+            weights: None,
         };
         let of_sets =
             |least| ball::SetBall::build(&parameters, least, &Document::Text("a b".into())).unwrap();

@@ -128,7 +128,7 @@ impl<'a> JsonReader<'a> {
     }
 
     /// Skips white space and reads this character if it comes next. Reports whether it was read.
-    fn takes(&mut self, character: char) -> bool {
+    pub fn takes(&mut self, character: char) -> bool {
         self.skip();
         let rest = self.rest.strip_prefix(character);
         self.rest = rest.unwrap_or(self.rest);

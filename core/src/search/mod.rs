@@ -30,6 +30,15 @@
 //! that q - p is at most A - 2 for every row that the ball can contain. So if A is at least 2,
 //! there are at least 2 hits. Frequencies play no part in this argument: with any order that never
 //! changes, nothing is lost.
+//!
+//! # Words that weigh
+//!
+//! With [`weights`], sizes and what is shared are weights, and so are l(n) and p: the first elements
+//! are as few as weigh so much. Let the heaviest element weigh h, and the row and the ball share
+//! elements of weight o. Those that are not both indexed and looked up are all in what is left out
+//! of the row, or all in what is left out of the ball's set, so they weigh at most max(n - l(n),
+//! q - p), and the others at least A less that. What is left out weighs at most A - 1, or A - 1 - h
+//! if A is greater than h. With h = 1 this is what is said above.
 
 pub mod ball;
 pub mod edit_ball;
@@ -41,3 +50,4 @@ pub mod prefix;
 pub mod runs;
 pub mod sample;
 pub mod verifier;
+pub mod weights;

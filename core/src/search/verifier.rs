@@ -2,6 +2,7 @@
 //! ball, with or without an index.
 
 use super::ball::{NAME, SetBall, SetParameters};
+use super::weights::{KeyWeights, sum};
 use crate::error::{Error, Result};
 use crate::executor::Stop;
 use crate::features::sets::exact::TokenSets;
@@ -20,10 +21,10 @@ pub struct Verifier {
 impl Verifier {
     /// Prepares the comparison. O(tokens · log tokens).
     pub fn new(ball: &SetBall<'_>, stop: &Stop) -> Result<Self> {
-        let parameters = ball.parameters;
-        let mut judge = Self { parameters, ball: TokenSets::default(), row: TokenSets::default() };
-        judge.ball.add(0, &ball.document()?, &parameters.features, stop)?;
-        Ok(judge)
+        let parameters = ball.parameters.clone();
+        let (mut set, row) = (TokenSets::default(), TokenSets::default());
+        set.add(0, &ball.document()?, &parameters.features, stop)?;
+        Ok(Self { parameters, ball: set, row })
     }
 
     /// Returns the similarity of a row to the ball's document, even if the row is not in the ball;
@@ -34,23 +35,38 @@ impl Verifier {
     }
 
     /// Returns the number of elements that the row and the ball share, and the number of elements
-    /// of each.
+    /// of each, or what these elements weigh.
     fn counts(&mut self, document: &Document, stop: &Stop) -> Result<[u32; 3]> {
         /// The most bytes that are kept from one row to the next.
         const KEPT: usize = 1 << 20;
-        let SetParameters { origin, features, .. } = &self.parameters;
+        let SetParameters { origin, features, weights, .. } = &self.parameters;
         if !self.parameters.take(document) {
             let (a, b) = (kind(document).to_owned(), origin.name().to_owned());
             return Err(Error::Unlike { what: NAME, a, b });
         }
         self.row.clear();
         self.row.add(0, document, features, stop)?;
-        let counts = self.row.counts(0, &self.ball, 0, stop);
+        let counts = match weights {
+            None => self.row.counts(0, &self.ball, 0, stop),
+            Some(weights) => weighed(weights, [&self.row, &self.ball], stop),
+        };
         if self.row.bytes() > KEPT {
             self.row = TokenSets::default();
         }
         counts
     }
+}
+
+/// Returns what the elements weigh that two sets share, and those of each.
+fn weighed(weights: &KeyWeights, [row, ball]: [&TokenSets; 2], stop: &Stop) -> Result<[u32; 3]> {
+    let mut shared = 0;
+    row.for_each_shared(0, ball, 0, stop, |token| {
+        shared += u64::from(weights.of_token(token)?);
+        Ok(())
+    })?;
+    let size = |set: &TokenSets| sum(set.tokens(0).map(|token| weights.of_token(token)));
+    // What is shared is no more than each of them.
+    Ok([size(row)?, size(ball)?]).map(|[left, right]| [shared as u32, left, right])
 }
 
 fn kind(document: &Document) -> &'static str {
@@ -72,7 +88,7 @@ mod tests {
     fn judge(measure: Measure, similarity: f64, origin: Origin, document: &Document) -> Verifier {
         let features = FeatureSpec { tokenizer: origin.tokenizer(), ..FeatureSpec::WORDS };
         let bytes = SetBall::build(
-            &SetParameters { measure, origin, features, normalization: None },
+            &SetParameters { measure, origin, features, normalization: None, weights: None },
             similarity,
             document,
         )

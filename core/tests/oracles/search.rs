@@ -6,16 +6,23 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use neardup_core::error::{Error, Result};
+use neardup_core::features::dictionary::weights::{Weights, WordWeights};
 use neardup_core::features::origin::Origin;
 use neardup_core::features::tokens::Document;
 use neardup_core::features::{FeatureSpec, Tokenizer};
 use neardup_core::hash::mix;
 use neardup_core::search::ball::{SetBall, SetParameters};
-use neardup_core::search::keys::{KeyScratch, bitmap, class_of, keys_of, prefix_classes, prefix_keys};
+use neardup_core::search::keys::{
+    KeyScratch, OrderedTokens, bitmap, class_of, keys_of, prefix_classes, prefix_keys,
+};
 use neardup_core::search::verifier::Verifier;
+use neardup_core::search::weights::KeyWeights;
 
 use neardup_core::executor::Stop;
+use neardup_core::joins::Algorithm;
+use neardup_core::methods::corpus::Corpus;
 use neardup_core::methods::pair::TwoTexts;
+use neardup_core::methods::sets::Sets;
 use neardup_core::search::prefix::{SearchReach, SetSpec};
 use neardup_core::search::sample::TokenSample;
 use neardup_core::set_index::rice::{self, Decoder, Until};
@@ -74,17 +81,21 @@ struct Making {
     more: u32,
 }
 
-fn keys(document: &Document, features: &FeatureSpec, mask: u32) -> Vec<u32> {
+fn keys(document: &Document, parameters: &SetParameters, mask: u32) -> Vec<u32> {
     let mut keys = Vec::new();
-    keys_of(document, features, &mut KeyScratch::default(), &mut keys, &Stop::default()).unwrap();
-    keys.iter_mut().for_each(|key| *key &= mask);
+    let (features, weights) = (&parameters.features, parameters.weights.as_deref());
+    keys_of(document, features, weights, &mut KeyScratch::default(), &mut keys, &Stop::default()).unwrap();
+    // The key of a word that weighs says what it weighs.
+    if weights.is_none() {
+        keys.iter_mut().for_each(|key| *key &= mask);
+    }
     keys
 }
 
 impl Index {
     fn new(spec: SetSpec, documents: &[Document], making: &Making) -> Result<Self> {
         let Making { class_bits, mask, words, order, more } = *making;
-        let all: Vec<_> = documents.iter().map(|document| keys(document, &spec.features, mask)).collect();
+        let all: Vec<_> = documents.iter().map(|document| keys(document, &spec.parameters, mask)).collect();
         // Any order will do: here tokens are as frequent as a hash says.
         let mut sample = TokenSample::new()?;
         let known: BTreeSet<u32> = all.iter().flatten().copied().collect();
@@ -96,11 +107,13 @@ impl Index {
         let (mut rows, mut postings) = (Vec::new(), BTreeMap::<u32, Vec<u32>>::new());
         for (row, keys) in (0..).zip(&all) {
             let mut bits = vec![0; words];
-            bitmap(keys, &mut bits);
-            rows.push(Row { size: keys.len() as u32, bitmap: bits });
-            let length = spec.indexed(keys.len() as u32) + if row % 3 == 0 { more } else { 0 };
+            bitmap(keys, spec.weights(), &mut bits);
+            let size = spec.size(keys)?;
+            rows.push(Row { size, bitmap: bits });
+            let length = spec.indexed(size) + if row % 3 == 0 { more } else { 0 };
             let mut prefix = Vec::new();
-            prefix_keys(keys, &order, length, &mut KeyScratch::default(), &mut prefix)?;
+            let ordered = OrderedTokens { order: &order, weights: spec.weights() };
+            prefix_keys(keys, ordered, length, &mut KeyScratch::default(), &mut prefix)?;
             let classes: BTreeSet<u32> = prefix.iter().map(|&key| class_of(key, class_bits)).collect();
             classes.into_iter().for_each(|class| postings.entry(class).or_default().push(row));
         }
@@ -115,11 +128,12 @@ impl Index {
 
     /// The rows that may be in a ball, each with the greatest similarity that it can have.
     fn candidates(&self, document: &Document, similarity: f64) -> Result<Vec<(u32, f64)>> {
-        let keys = keys(document, &self.spec.features, self.mask);
-        let Some(reach) = self.spec.reach(similarity, keys.len() as u32)? else { return Ok(vec![]) };
+        let keys = keys(document, &self.spec.parameters, self.mask);
+        let Some(reach) = self.spec.reach(similarity, self.spec.size(&keys)?)? else { return Ok(vec![]) };
         let mut classes = Vec::new();
         let scratch = &mut KeyScratch::default();
-        prefix_classes(&keys, &self.order, reach.probes(), self.class_bits, scratch, &mut classes)?;
+        let ordered = OrderedTokens { order: &self.order, weights: self.spec.weights() };
+        prefix_classes(&keys, ordered, reach.probes(), self.class_bits, scratch, &mut classes)?;
         let mut hits = BTreeMap::<u32, u32>::new();
         for (class, weight) in classes {
             if let Some(list) = self.lists.get(&class) {
@@ -129,7 +143,7 @@ impl Index {
         }
         hits.retain(|_, hits| *hits >= reach.least_hits());
         let mut own = vec![0; self.rows.first().map_or(1, |row| row.bitmap.len())];
-        bitmap(&keys, &mut own);
+        bitmap(&keys, self.spec.weights(), &mut own);
         let mut candidates = Vec::new();
         for (row, hits) in hits {
             candidates.extend(self.candidate(&reach, &own, row, hits).map(|most| (row, most)));
@@ -204,6 +218,19 @@ fn making() -> impl Strategy<Value = Making> {
     )
 }
 
+/// Weights of some of the words of documents, if these are of single words.
+fn weighed(parameters: SetParameters, weights: &[(u8, f64)]) -> SetParameters {
+    if !parameters.can_weigh() {
+        return parameters;
+    }
+    let mut list = WordWeights::new(parameters.features);
+    let words: BTreeMap<u8, f64> = weights.iter().copied().collect();
+    for (word, weight) in words {
+        list.add(format!("w{word}"), weight, &Stop::default()).unwrap();
+    }
+    parameters.weighed(&KeyWeights::bytes_of(&list).unwrap()).unwrap()
+}
+
 proptest! {
     #![proptest_config(cases::cases(400))]
 
@@ -217,13 +244,16 @@ proptest! {
         variants in proptest::collection::vec(
             (0..4usize, proptest::collection::vec((any::<usize>(), 0..60u8), 0..8)), 2..24),
         making in making(),
+        weights in proptest::collection::vec(
+            (0..60u8, prop_oneof![Just(0.5), Just(1.0), 0.0001..1.0f64, 1.0..9.0f64]), 0..30),
     ) {
         let stop = Stop::default();
         let documents = documents(origin, &seeds, &variants);
-        let spec = SetSpec::new(measure, least, features).unwrap();
+        let parameters = SetParameters { measure, origin, features, normalization: None, weights: None };
+        let parameters = weighed(parameters, &weights);
+        let spec = SetSpec::new(parameters.clone(), least).unwrap();
         let index = Index::new(spec, &documents, &making).unwrap();
         let similarity = (least + above * (1.0 - least)).clamp(least, 1.0);
-        let parameters = SetParameters { measure, origin, features, normalization: None };
         for document in &documents {
             let bytes = SetBall::build(&parameters, similarity, document).unwrap();
             let ball = SetBall::parse(&bytes).unwrap();
@@ -256,7 +286,8 @@ proptest! {
     ) {
         let stop = Stop::default();
         let features = FeatureSpec { tokenizer, shingle, multiset, wrap: false };
-        let parameters = SetParameters { measure, origin: Origin::of_text(tokenizer).unwrap(), features, normalization: None };
+        let origin = Origin::of_text(tokenizer).unwrap();
+        let parameters = SetParameters { measure, origin, features, normalization: None, weights: None };
         let [row, ball] = texts.each_ref().map(|text| Document::Text(text.clone()));
         let bytes = SetBall::build(&parameters, similarity, &ball).unwrap();
         let mut judge = Verifier::new(&SetBall::parse(&bytes).unwrap(), &stop).unwrap();
@@ -267,7 +298,41 @@ proptest! {
         prop_assert_eq!(judge.similarity(&row, &stop).unwrap().to_bits(), expected.to_bits());
         prop_assert_eq!(expected >= similarity, predicate.passes(shared, left, right));
         // As many keys as elements.
-        prop_assert_eq!(keys(&row, &features, u32::MAX).len() as u32, left);
+        prop_assert_eq!(keys(&row, &parameters, u32::MAX).len() as u32, left);
+    }
+
+    /// The same with words that weigh, beside what the join of two rows says; and the same boundary:
+    /// a ball with just this similarity has the row.
+    #[test]
+    fn what_is_judged_is_what_is_joined_by_weight(
+        measure in prop::sample::select(vec![Measure::Jaccard, Measure::Cosine, Measure::Dice, Measure::Overlap]),
+        multiset in any::<bool>(),
+        words in [0, 1].map(|_| proptest::collection::vec(0..9u8, 1..9)),
+        weights in proptest::collection::vec((0..9u8, prop_oneof![Just(0.5), 0.0001..4.0f64]), 1..9),
+    ) {
+        let stop = Stop::default();
+        let features = FeatureSpec { multiset, ..FeatureSpec::WORDS };
+        let parameters =
+            SetParameters { measure, origin: Origin::Words, features, normalization: None, weights: None };
+        let parameters = weighed(parameters, &weights);
+        let texts = words.map(|words| words.iter().map(|word| format!("w{word} ")).collect::<String>());
+        let method = Sets {
+            spec: features,
+            predicate: Predicate::new(measure, f64::MIN_POSITIVE).unwrap(),
+            algorithm: Algorithm::Auto,
+            weights: parameters.weights.as_ref().map_or(Weights::Equal, |of| Weights::Words(of.words().clone())),
+        };
+        let pairs = Corpus::of_texts(&[&texts[0], &texts[1]]).pairs(&method).unwrap();
+        let joined = pairs.first().map_or(0.0, |pair| pair.similarity);
+        let least = joined.max(f64::MIN_POSITIVE);
+        let bytes = SetBall::build(&parameters, least, &Document::Text(texts[1].clone())).unwrap();
+        let ball = SetBall::parse(&bytes).unwrap();
+        prop_assert_eq!(&ball.parameters, &parameters);
+        let text = ball.to_text(usize::MAX, &stop).unwrap();
+        prop_assert_eq!(SetBall::from_text(&text, &stop).unwrap(), bytes.clone());
+        let mut judge = Verifier::new(&ball, &stop).unwrap();
+        let found = judge.similarity(&Document::Text(texts[0].clone()), &stop).unwrap();
+        prop_assert_eq!(found.to_bits(), joined.to_bits());
     }
 
     /// Lists whose bytes are damaged: an error, or rows that are there.
@@ -281,7 +346,9 @@ proptest! {
         damages in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 1..6),
     ) {
         let documents = documents(origin, &seeds, &variants);
-        let spec = SetSpec::new(Measure::Jaccard, 0.3, features).unwrap();
+        let measure = Measure::Jaccard;
+        let parameters = SetParameters { measure, origin, features, normalization: None, weights: None };
+        let spec = SetSpec::new(parameters, 0.3).unwrap();
         let mut index = Index::new(spec, &documents, &making).unwrap();
         let mut lists: Vec<&mut List> = index.lists.values_mut().collect();
         for (at, with, what) in damages {

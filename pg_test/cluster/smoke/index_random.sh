@@ -13,7 +13,7 @@ max_wal_size = 4GB"
 seed=${NEARDUP_SEED:-${PROPTEST_RNG_SEED:-$((RANDOM * 32768 + RANDOM))}}
 steps=${NEARDUP_INDEX_STEPS:-$(cases 120 36)}
 rounds=6
-indexes=(by_text by_shingles by_words by_lexemes by_number_sets by_balls by_minhash by_simhash by_values by_grams by_runs by_numbers by_ids)
+indexes=(by_text by_weights by_squares by_shingles by_words by_lexemes by_number_sets by_balls by_minhash by_simhash by_values by_grams by_runs by_numbers by_ids)
 echo "NEARDUP_SEED=$seed NEARDUP_INDEX_STEPS=$steps"
 q -f "$project/pg_test/index/compare.sql" >/dev/null
 expect_sql 'every index is used' '' 'SELECT * FROM unused_indexes()'

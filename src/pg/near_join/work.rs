@@ -230,7 +230,8 @@ unsafe fn method(node: *mut NearJoin) -> Result<(Sets, Option<Normalization>)> {
             .ok_or_else(|| SqlError::parameter("a ball around a document is NULL"))?;
         let SetBall { parameters, similarity, .. } = SetBall::parse(varlena_bytes(ball))?;
         let predicate = Predicate::new(parameters.measure, similarity)?;
-        let (spec, weights) = (parameters.features, Weights::Equal);
+        let of_words = parameters.weights.map(|weights| Weights::Words(weights.words().clone()));
+        let (spec, weights) = (parameters.features, of_words.unwrap_or_default());
         let sets = Sets { spec, predicate, algorithm: Algorithm::Auto, weights };
         Ok((sets, parameters.normalization))
     }

@@ -20,6 +20,8 @@ use crate::pg::server::values::{self, value};
 use neardup_core::executor::Stop;
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::dictionary::weights::{Weights, WordWeights};
+use neardup_core::search::ball::SetParameters;
+use neardup_core::search::weights::KeyWeights;
 
 read_by! {
     /// What words weigh: a name, or numbers by words.
@@ -47,7 +49,10 @@ pub(super) fn weights(
                            a text-search configuration, ready-made tokens or normalization";
             Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message).hint(hint))
         }
-        Some(Value::Object(words)) => of_object(&words, spec).map_err(|error| error.hint(hint)),
+        Some(Value::Object(words)) => {
+            let words = of_object(&words, spec).map_err(|error| error.hint(hint))?;
+            Ok(Weights::Words(Arc::new(words)))
+        }
         Some(_) if arguments.are_kept => {
             let message = "jobs and procedures take no table of weights, which may change, but its words";
             let listed = such_as(&with(&arguments.example, "{\"weight\": {\"limited\": 0.1}}"));
@@ -62,18 +67,38 @@ pub(super) fn weights(
     }
 }
 
-fn of_object(given: &Map<String, Value>, spec: FeatureSpec) -> Result<Weights> {
+/// Returns the parameters of sets with the weights of a list: an object of words and numbers.
+pub(crate) fn of_list(list: &str, parameters: SetParameters) -> Result<SetParameters> {
+    let Ok(Value::Object(words)) = serde_json::from_str(list) else {
+        let message = format!("weight must be an object of words and numbers, not \"{}\"", shown(list));
+        return Err(SqlError::parameter(message));
+    };
+    if !parameters.can_weigh() {
+        let message = "weights are for single words of texts as they are: without shingles, single \
+                       characters or normalization";
+        return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message));
+    }
+    let words = of_object(&words, parameters.features)?;
+    Ok(parameters.weighed(&KeyWeights::bytes_of(&words)?)?)
+}
+
+fn of_object(given: &Map<String, Value>, spec: FeatureSpec) -> Result<WordWeights> {
     let mut words = WordWeights::new(spec);
     for (word, weight) in given {
         check_for_interrupts!();
         add(&mut words, word.clone(), weight.as_f64().unwrap_or(f64::NAN), "weight")?;
     }
-    Ok(Weights::Words(Arc::new(words)))
+    Ok(words)
+}
+
+/// Returns the beginning of what was given, for a message.
+fn shown(given: &str) -> String {
+    given.chars().take(60).collect()
 }
 
 /// Adds a word of an option or a table.
 fn add(words: &mut WordWeights, word: String, weight: f64, of: &str) -> Result<()> {
-    let shown: String = word.chars().take(60).collect();
+    let shown = shown(&word);
     match words.add(word, weight, &Stop::default())? {
         None => Ok(()),
         Some(wrong) => Err(SqlError::parameter(format!("the word \"{shown}\" in {of} {wrong}"))),

@@ -5,6 +5,7 @@
 //! be weighs [`GREATEST`], and the others in proportion. A further occurrence of a token weighs as
 //! much as the token.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::Dictionary;
@@ -14,7 +15,7 @@ use super::shard::Shard;
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
 use crate::features::FeatureSpec;
-use crate::features::tokens::{Document, Scratch, for_each_token};
+use crate::features::tokens::{Document, Scratch, Token, for_each_token};
 use crate::memory;
 
 const DOING: &str = "weighing tokens";
@@ -90,7 +91,7 @@ pub fn squared(weight: u16) -> u16 {
 }
 
 /// The weights of the words of a list. A token that is not in the list weighs as much as the
-/// heaviest word.
+/// heaviest word, and at least 1.
 #[derive(Debug)]
 pub struct WordWeights {
     words: Shard,
@@ -106,7 +107,7 @@ impl WordWeights {
     /// Creates an empty list for texts that are cut in this way.
     pub fn new(spec: FeatureSpec) -> Self {
         let (words, given) = (Shard::new(u32::MAX as usize - 2), Vec::new());
-        Self { words, given, heaviest: 0.0, spec, scratch: Scratch::default(), long: Vec::new() }
+        Self { words, given, heaviest: 1.0, spec, scratch: Scratch::default(), long: Vec::new() }
     }
 
     /// Adds a word. Returns what is wrong with it, if it cannot be added.
@@ -134,6 +135,23 @@ impl WordWeights {
             1 => None,
             _ => Some("is not one word, as texts are cut"),
         })
+    }
+
+    /// Adds a word that is one token, which is not in the list.
+    pub(crate) fn add_token(&mut self, token: Token<'_>, weight: f64) -> Result<()> {
+        self.words.find_or_add(&Lookup::new(token, 0, &mut self.long)?, &self.long)?;
+        memory::push(&mut self.given, weight, DOING)
+    }
+
+    /// Returns the words and their weights, in the order in which they were added.
+    pub(crate) fn tokens(&self) -> impl Iterator<Item = (Cow<'_, [u8]>, u16)> {
+        (0..self.words.len()).map(|place| (self.words.token(place), self.weigh(Some(place))))
+    }
+
+    /// Returns the place of a token, if it is one of the words.
+    pub(crate) fn place_of(&self, token: Token<'_>) -> Result<Option<usize>> {
+        let mut long = Vec::new();
+        Ok(self.words.find(&Lookup::new(token, 0, &mut long)?, &long).map(|place| place as usize))
     }
 
     /// Returns the words.

@@ -123,16 +123,37 @@ impl TokenSets {
         self.bytes.clear();
     }
 
+    /// Returns the bytes of the tokens of a set, in the order of its hashes.
+    pub fn tokens(&self, set: usize) -> impl Iterator<Item = &[u8]> {
+        self.hashes.range(set).map(|token| self.bytes.get(token))
+    }
+
     fn token(&self, token: usize) -> (u64, &[u8]) {
         (self.hashes.values[token], self.bytes.get(token))
     }
 
     /// Counts the tokens that two sets share, and the tokens of each set.
     pub fn counts(&self, set: usize, others: &Self, other: usize, stop: &Stop) -> Result<[u32; 3]> {
+        let mut shared = 0;
+        self.for_each_shared(set, others, other, stop, |_| {
+            shared += 1;
+            Ok(())
+        })?;
+        Ok([shared, self.hashes.range(set).len() as u32, others.hashes.range(other).len() as u32])
+    }
+
+    /// Calls `each` with the bytes of each token that two sets share.
+    pub fn for_each_shared(
+        &self,
+        set: usize,
+        others: &Self,
+        other: usize,
+        stop: &Stop,
+        mut each: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
         const CHECK_EVERY: u32 = 1 << 16;
         let (mut a, mut b) = (self.hashes.range(set), others.hashes.range(other));
-        let sizes = [a.len() as u32, b.len() as u32];
-        let (mut shared, mut steps) = (0, 0u32);
+        let mut steps = 0u32;
         while !a.is_empty() && !b.is_empty() {
             steps = steps.wrapping_add(1);
             stop.check_every(steps, CHECK_EVERY)?;
@@ -144,12 +165,12 @@ impl TokenSets {
                 Ordering::Less => a.start += 1,
                 Ordering::Greater => b.start += 1,
                 Ordering::Equal => {
-                    shared += 1;
+                    each(self.bytes.get(a.start))?;
                     (a.start, b.start) = (a.start + 1, b.start + 1);
                 }
             }
         }
-        Ok([shared, sizes[0], sizes[1]])
+        Ok(())
     }
 }
 

@@ -9,7 +9,13 @@ const WORDS: SetParameters = SetParameters {
     origin: Origin::Words,
     features: FeatureSpec::WORDS,
     normalization: None,
+    weights: None,
 };
+
+fn weighed() -> SetParameters {
+    let list = [&[0, 8, 1, 0, 0, 0][..], b"a", &[154, 1, 1, 0, 0, 0], b"b"].concat();
+    WORDS.weighed(&list).unwrap()
+}
 
 fn ball() -> impl Strategy<Value = (SetParameters, f64, Document)> {
     let string = ".{0,30}|[\\x00-\\x40\\\\\"]{0,12}";
@@ -29,7 +35,9 @@ fn ball() -> impl Strategy<Value = (SetParameters, f64, Document)> {
         let measure = measure_of_number(measure).unwrap();
         let form = Normalization::from_number(form).unwrap();
         let form = form.filter(|_| Normalization::fits(form, origin));
-        (parameters(measure, origin, shingle, multiset, form).unwrap(), similarity, document)
+        let parameters = parameters(measure, origin, shingle, multiset, form).unwrap();
+        let weights = weighed().weights.filter(|_| parameters.can_weigh());
+        (SetParameters { weights, ..parameters }, similarity, document)
     })
 }
 
@@ -46,7 +54,7 @@ proptest! {
     fn balls_are_read_as_they_were_made((parameters, similarity, document) in ball()) {
         let bytes = SetBall::build(&parameters, similarity, &document).unwrap();
         let ball = SetBall::parse(&bytes).unwrap();
-        prop_assert_eq!((ball.parameters, ball.similarity), (parameters, similarity));
+        prop_assert_eq!((&ball.parameters, ball.similarity), (&parameters, similarity));
         prop_assert_eq!(ball.document().unwrap(), document);
         let text = text_of(&ball);
         prop_assert_eq!(&read(&text).unwrap(), &bytes);
@@ -83,7 +91,7 @@ proptest! {
     fn any_text(
         text in ".{0,40}",
         head in "(jaccard|dice|some):(words|tokens|numbers|html):k[0-9]{0,5}:(set|multiset):[0-9.e-]{0,4}",
-        document in "(nfk?c:)?[\\[\\]\",:0-9a-z\\\\ -]{0,20}",
+        document in "(nfk?c:|weight\\[\"a\",[0-9]{1,4}\\]:)?[\\[\\]\",:0-9a-z\\\\ -]{0,20}",
     ) {
         for text in [text, format!("<{head}:{document}>")] {
             if let Ok(bytes) = read(&text) {
@@ -102,6 +110,16 @@ fn balls_stay_as_they_are() {
     let ball = SetBall::parse(&bytes).unwrap();
     assert_eq!(text_of(&ball), "<jaccard:words:k1:multiset:0.8:\"a \\\"b\\\"\\n\">");
     assert_eq!(ball.parameters.describe(), "jaccard, words, shingle 1, multiset");
+    let weighed = SetBall::build(&weighed(), 0.8, &Document::Text("a".to_owned())).unwrap();
+    let list = b"\x0e\0\0\0\0\x08\x01\0\0\0a\x9a\x01\x01\0\0\0b";
+    assert_eq!(weighed[..8], [2, 1, 1, 1, 1, 0, 0, 1]);
+    assert_eq!(weighed[16..], [&list[..], b"a"].concat());
+    let ball = SetBall::parse(&weighed).unwrap();
+    assert_eq!(text_of(&ball), "<jaccard:words:k1:multiset:0.8:weight[\"a\",2048,\"b\",410]:\"a\">");
+    assert_eq!(
+        ball.to_text(SHOWN, &Stop::default()).unwrap(),
+        "<jaccard:words:k1:multiset:0.8:weight:\"a\">"
+    );
     let nfkc = SetParameters { normalization: Some(Normalization::Nfkc), ..WORDS };
     let bytes = SetBall::build(&nfkc, 0.8, &Document::Text("fi".to_owned())).unwrap();
     assert_eq!(bytes[..8], [2, 1, 1, 1, 1, 0, 2, 0]);
@@ -123,9 +141,9 @@ fn what_is_none_is_refused() {
     assert!(SetBall::build(&WORDS, 0.8, &Document::Numbers(vec![1])).is_err());
     assert!(!SetParameters { origin: Origin::Tokens, ..WORDS }.take(&text) && WORDS.take(&text));
     let nfc = SetParameters { normalization: Some(Normalization::Nfc), ..WORDS };
-    assert!(SetBall::build(&SetParameters { origin: Origin::Html, ..nfc }, 0.8, &text).is_err());
+    assert!(SetBall::build(&SetParameters { origin: Origin::Html, ..nfc.clone() }, 0.8, &text).is_err());
     let bytes = SetBall::build(&nfc, 0.8, &text).unwrap();
-    for (at, with) in [(2, Origin::Html as u8), (2, Origin::Lexemes as u8), (6, 3), (7, 1)] {
+    for (at, with) in [(2, Origin::Html as u8), (2, Origin::Lexemes as u8), (6, 3), (7, 1), (7, 2)] {
         let mut bytes = bytes.clone();
         bytes[at] = with;
         assert!(SetBall::parse(&bytes).is_err(), "{at}");

@@ -206,7 +206,7 @@ mod tests {
             FeatureSpec { tokenizer: Tokenizer::Chars, shingle: q as usize, multiset: true, wrap: false };
         let (mut keys, mut elements) = (Vec::new(), Vec::new());
         let document = Document::Text(text.to_owned());
-        keys_of(&document, &features, &mut KeyScratch::default(), &mut keys, &Stop::default()).unwrap();
+        keys_of(&document, &features, None, &mut KeyScratch::default(), &mut keys, &Stop::default()).unwrap();
         elements_of(&keys, &mut elements).unwrap();
         (StoredSize { size: elements.len() as u32, characters: characters(text) }, elements)
     }

@@ -11,7 +11,7 @@ use neardup_core::features::normalization::Normalization;
 use neardup_core::features::origin::Origin;
 use neardup_core::features::tokens::Document;
 use neardup_core::memory;
-use neardup_core::search::ball::{SetBall, SetParameters};
+use neardup_core::search::ball::SetBall;
 use neardup_core::search::edit_ball::{EditBall, EditVerifier};
 use neardup_core::search::verifier::Verifier;
 
@@ -72,7 +72,7 @@ pub(in crate::pg::functions) struct CachedBall {
 
 /// What compares values with the centre of a ball.
 enum BallJudge {
-    Sets(SetParameters, Box<Verifier>),
+    Sets(Origin, Box<Verifier>),
     Edits(EditVerifier),
 }
 
@@ -95,7 +95,7 @@ impl CachedBall {
     /// Returns what the documents of the ball's similarity are.
     pub(in crate::pg::functions) fn origin(&self) -> Origin {
         match &self.judge {
-            BallJudge::Sets(parameters, _) => parameters.origin,
+            BallJudge::Sets(origin, _) => *origin,
             BallJudge::Edits(_) => Origin::Chars,
         }
     }
@@ -112,6 +112,11 @@ pub(in crate::pg::functions) fn judge(bytes: &[u8]) -> Result<CachedBall> {
     let ball = SetBall::parse(bytes)?;
     let judge = compute(ball.bytes(), |stop| Verifier::new(&ball, stop))?;
     let SetBall { parameters, similarity: least, .. } = ball;
-    let judge = BallJudge::Sets(parameters, Box::new(judge));
-    Ok(CachedBall { size: bytes.len(), least, normalization: parameters.normalization, judge })
+    let (origin, normalization) = (parameters.origin, parameters.normalization);
+    Ok(CachedBall {
+        size: bytes.len(),
+        least,
+        normalization,
+        judge: BallJudge::Sets(origin, Box::new(judge)),
+    })
 }

@@ -10,6 +10,7 @@ use crate::pg::functions::texts::text_arguments::{normalization, origin};
 use crate::pg::query::decode::{ColumnContent, element_type};
 use crate::pg::query::names::type_name;
 use crate::pg::request::features::spec_of;
+use crate::pg::request::weights;
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::checks::ball_of_a_document;
 use crate::pg::server::error::{Result, SqlError};
@@ -32,6 +33,10 @@ const SIMILARITY: f64 = 0.8;
 const FORM: usize = 7;
 /// The number of the argument `damerau` of a text.
 const DAMERAU: usize = 8;
+/// The number of the argument `weight` of a text.
+const WEIGHT: usize = 9;
+/// The hint for wrong weights.
+const LISTED: &str = "Limited counts little: near('some text', 0.8, weight => '{\"limited\": 0.1}'); or the words of a table: weight => (SELECT jsonb_object_agg(word, weight)::text FROM words)";
 /// The hints for a wrong normalization form.
 const SAME_CHARACTERS: &str = "Characters that differ only in their encoding or format are equal: near('some text', 0.8, normalization => 'nfkc')";
 const SAME_BY_EDITS: &str = "Characters that differ only in their encoding or format are equal: near('some text', 0.8, method => 'edit', normalization => 'nfkc')";
@@ -43,7 +48,7 @@ const ROW: &str = "row";
 const QUERY: &str = "query";
 
 sql_functions! {
-    /// `near(text, similarity, shingle, …, direction, normalization, damerau) → text_ball`
+    /// `near(text, similarity, shingle, …, direction, normalization, damerau, weight) → text_ball`
     neardup_near_set_text, within Arguments: |call| {
         refuse_sketch(call)?;
         if call.name(5)?.as_deref() == Some(edit_ball::METHOD) {
@@ -125,7 +130,13 @@ fn near(
         SqlError::from(error).hint("Runs of five words: near('some text', 0.8, shingle => 5)")
     })?;
     let document = normalized_document(normalization, document)?;
-    let parameters = SetParameters { measure: measure(call, method)?, origin, features, normalization };
+    let measure = measure(call, method)?;
+    let mut parameters = SetParameters { measure, origin, features, normalization, weights: None };
+    if kind == ColumnContent::Text
+        && let Some(list) = call.text(WEIGHT)?
+    {
+        parameters = weights::of_list(&list, parameters).map_err(|error| error.hint(LISTED))?;
+    }
     give(&SetBall::build(&parameters, least, &document)?)
 }
 
@@ -140,6 +151,7 @@ fn near_by_edits(call: FunctionCall) -> Result<Datum> {
         ("multiset", call.get::<bool>(3).is_some()),
         ("tokenizer", call.name(4)?.is_some()),
         ("direction", call.name(6)?.is_some_and(|direction| direction != ROW)),
+        ("weight", call.text(WEIGHT)?.is_some()),
     ];
     if let Some((name, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
         let message = format!("method edit compares characters and has no argument {name}");

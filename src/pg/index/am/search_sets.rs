@@ -15,7 +15,7 @@ use crate::pg::index::storage::list_reader::PartReader;
 use crate::pg::index::storage::segment::Segment;
 use crate::pg::server::error::or_raise;
 use neardup_core::error;
-use neardup_core::search::keys::{KeyScratch, bitmap, prefix_classes};
+use neardup_core::search::keys::{KeyScratch, OrderedTokens, bitmap, prefix_classes};
 
 /// The number of rows whose hits are counted at a time.
 const WINDOW: u32 = 1 << 16;
@@ -39,7 +39,7 @@ impl BallQuery<'_> {
     fn bitmap(&mut self, words: usize) -> &[u64] {
         self.bitmaps.entry(words).or_insert_with(|| {
             let mut bits = vec![0; words];
-            bitmap(&self.probe.tokens, &mut bits);
+            bitmap(&self.probe.tokens, self.probe.reach.weights(), &mut bits);
             bits
         })
     }
@@ -57,19 +57,22 @@ impl BallQuery<'_> {
         } else {
             let mut tokens = std::mem::take(&mut self.tokens);
             set.tokens(&mut tokens)?;
-            let unlike = unlike(&self.probe.tokens, &tokens);
+            let weigh = |token| reach.weights().map_or(1, |weights| weights.of_key(token));
+            let unlike = unlike(&self.probe.tokens, &tokens, weigh);
             self.tokens = tokens;
-            u32::try_from(unlike).unwrap_or(u32::MAX)
+            reach.bits_of(unlike)
         };
         Ok((apart <= allowed).then(|| self.probe.reach.most_similar(set.size, u32::MAX, apart)))
     }
 }
 
-/// Counts the tokens that are in only one of two sets.
-fn unlike(mut one: &[u32], mut other: &[u32]) -> u64 {
-    let mut count = 0;
+/// Returns the weight of the tokens that are in only one of two sets.
+fn unlike(mut one: &[u32], mut other: &[u32], weigh: impl Fn(u32) -> u32) -> u64 {
+    let mut weight = 0;
     while let ([a, rest @ ..], [b, others @ ..]) = (one, other) {
-        count += u64::from(a != b);
+        if a != b {
+            weight += u64::from(weigh(*a.min(b)));
+        }
         if a <= b {
             one = rest;
         }
@@ -77,7 +80,7 @@ fn unlike(mut one: &[u32], mut other: &[u32]) -> u64 {
             other = others;
         }
     }
-    count + one.len() as u64 + other.len() as u64
+    one.iter().chain(other).fold(weight, |weight, &token| weight + u64::from(weigh(token)))
 }
 
 /// Gives every row whose set may be in a ball to `taker`, perhaps more than once.
@@ -98,10 +101,11 @@ pub(super) fn search_sets(
     })?;
     in_segments(index, keys, |keys, segments| {
         let Some(settled) = keys.sets().and_then(|sets| sets.settled.as_ref()) else { return Ok(()) };
-        let (tokens, length) = (&probe.tokens, probe.reach.probes());
+        let (tokens, weight) = (&probe.tokens, probe.reach.probes());
         let (mut scratch, mut classes) = (KeyScratch::default(), Vec::new());
-        let bits = settled.class_bits;
-        or_raise(prefix_classes(tokens, &settled.order, length, bits, &mut scratch, &mut classes));
+        let (order, bits) = (&settled.order, settled.class_bits);
+        let ordered = OrderedTokens { order, weights: probe.reach.weights() };
+        or_raise(prefix_classes(tokens, ordered, weight, bits, &mut scratch, &mut classes));
         let bitmap = query.bitmap(settled.words);
         segments.iter().try_for_each(|segment| HitCounting { segment, probe, bitmap }.rows(&classes, taker))
     })
@@ -115,14 +119,20 @@ struct HitCounting<'a> {
 }
 
 impl HitCounting<'_> {
-    /// Gives the rows that may be in the ball to `taker`. The hits of a split set are spread over
-    /// several rows of the index, so each of these rows counts as hit once more.
+    /// Returns the hits that each row of a split set has more than are counted, because its other
+    /// hits are spread over several rows of the index: so many that one more reaches it.
+    fn of_split(&self) -> u32 {
+        self.probe.reach.least_hits().saturating_sub(1).max(1)
+    }
+
+    /// Gives the rows that may be in the ball to `taker`.
     fn rows(&self, classes: &[(u32, u32)], taker: &mut dyn Taker) -> Looked<()> {
         let (segment, rows) = (self.segment, self.segment.about.rows);
         let least = self.probe.reach.least_hits().max(1) as u16;
         let look = |counts: &RowCounts| self.look(counts, taker);
         let weight = |weight: u32| u16::try_from(weight).unwrap_or(u16::MAX);
-        let classes = classes.iter().map(|&(class, weight)| (Some(class), weight)).chain([(None, 1)]);
+        let classes = classes.iter().map(|&(class, weight)| (Some(class), weight));
+        let classes = classes.chain([(None, self.of_split())]);
         let after = u64::BITS - segment.class_bits();
         let list = |class: Option<u32>| match class {
             Some(class) => PartReader::list_of(segment, segment.class(u64::from(class) << after)),
@@ -174,7 +184,7 @@ impl HitCounting<'_> {
         if row.has(HeapRow::SPLIT) {
             // The other hits of the set are in other rows of the index, and a split set has no
             // bitmap.
-            return (hits > 1).then(|| reach.most_similar(set.size, u32::MAX, 0));
+            return (u32::from(hits) > self.of_split()).then(|| reach.most_similar(set.size, u32::MAX, 0));
         }
         // A saturated count may mean any number of hits.
         let hits = if hits == u16::MAX { u32::MAX } else { hits.into() };
@@ -189,8 +199,10 @@ mod tests {
 
     #[test]
     fn pg_tokens_of_one_set_only_are_counted() {
-        assert_eq!(unlike(&[1, 2, 2, 5], &[2, 3, 5, 5]), 4);
-        assert_eq!(unlike(&[], &[1, 1]), 2);
-        assert_eq!(unlike(&[7], &[7]), 0);
+        let count = |one: &[u32], other: &[u32]| unlike(one, other, |_| 1);
+        assert_eq!(count(&[1, 2, 2, 5], &[2, 3, 5, 5]), 4);
+        assert_eq!(count(&[], &[1, 1]), 2);
+        assert_eq!(count(&[7], &[7]), 0);
+        assert_eq!(unlike(&[1, 2, 9], &[2, 3], |token| token), 13);
     }
 }

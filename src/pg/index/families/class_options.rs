@@ -1,14 +1,17 @@
 //! The options of the operator classes.
 
-use std::ffi::c_char;
+use std::ffi::{CStr, c_char};
 use std::mem::offset_of;
 
-use pgrx::pg_sys;
+use pgrx::{PgSqlErrorCode, pg_sys};
 
 use super::class::OperatorClass;
 use super::options::{IndexOption, NamedValues, Values};
 use crate::pg::index::pages::buffer::OpenIndex;
 use crate::pg::server::call::FunctionCall;
+use crate::pg::server::encoding;
+use crate::pg::server::error::{Result, SqlError};
+use crate::pg::server::guard::guard;
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::normalization::Normalization;
 use neardup_core::features::origin::Origin;
@@ -42,6 +45,8 @@ pub(super) struct ClassOptions {
     direction: i32,
     normalize: i32,
     min_run: i32,
+    /// Where the list of weights begins behind the options, or 0.
+    weight: i32,
     /// The least similarity that an index of sets serves.
     pub threshold: f64,
 }
@@ -49,11 +54,31 @@ pub(super) struct ClassOptions {
 impl ClassOptions {
     /// Returns the options of an index.
     pub(super) fn read(index: OpenIndex) -> Self {
+        // SAFETY: there is always a struct of options.
+        unsafe { Self::of(index).read() }
+    }
+
+    fn of(index: OpenIndex) -> *const Self {
         // SAFETY: an open index, whose last column is of a class with the options that `declare`
-        // declares, so there is always a struct of options.
+        // declares.
         unsafe {
             let all = pg_sys::RelationGetIndexAttOptions(index.relation(), false);
-            (*all.add(index.group_columns())).cast::<Self>().read()
+            (*all.add(index.group_columns())).cast::<Self>()
+        }
+    }
+
+    /// Returns the list of weights of an index whose class has this option, if it was given.
+    pub(super) fn weight(index: OpenIndex) -> Result<Option<String>> {
+        let options = Self::of(index);
+        // SAFETY: the server puts the strings of options behind them, in the memory of the index.
+        unsafe {
+            let at = (*options).weight;
+            if at == 0 {
+                return Ok(None);
+            }
+            let given = CStr::from_ptr(options.byte_add(at.unsigned_abs() as usize).cast());
+            let text = encoding::to_utf8(given.to_bytes())?.ok_or_else(|| SqlError::not_utf8("weight"))?;
+            Ok(Some(text.into_owned()))
         }
     }
 
@@ -175,6 +200,37 @@ fn of_sets() -> [IndexOption; 5] {
     ]
 }
 
+fn weight() -> IndexOption {
+    let what = c"What words weigh, as an object; those that it lacks weigh as much as the heaviest.";
+    IndexOption {
+        name: c"weight",
+        what,
+        values: Values::Text(check_length),
+        offset: offset_of!(ClassOptions, weight),
+    }
+}
+
+/// The most bytes of a list of weights: the server keeps it in a row of its catalogue, on one page.
+const LONGEST_LIST: usize = 7500;
+
+/// Refuses a list of weights that is too long, before the server would.
+unsafe extern "C-unwind" fn check_length(value: *const c_char) {
+    // SAFETY: a string of the server, or null; this is the outermost frame.
+    unsafe {
+        guard(|| {
+            let length = if value.is_null() { 0 } else { CStr::from_ptr(value).count_bytes() };
+            if length <= LONGEST_LIST {
+                return Ok(());
+            }
+            let message =
+                format!("the option weight has {length} bytes, and an index keeps at most {LONGEST_LIST}");
+            Err(SqlError::new(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message).hint(
+                "List only words that are lighter than others: USING signature (body text_set_ops (weight = '{\"limited\": 0.1}'))",
+            ))
+        });
+    }
+}
+
 /// Returns the options of a class.
 fn options_of(class: OperatorClass) -> Vec<IndexOption> {
     use Values::Int;
@@ -205,7 +261,7 @@ fn options_of(class: OperatorClass) -> Vec<IndexOption> {
         OperatorClass::ArraySet | OperatorClass::VectorSet => of_sets().into(),
         OperatorClass::TextSet | OperatorClass::BallSet => {
             let count = if class == OperatorClass::TextSet { TEXTS } else { TOKENIZERS.len() };
-            of_sets().into_iter().chain([tokenizer(count), normalize()]).collect()
+            of_sets().into_iter().chain([tokenizer(count), normalize(), weight()]).collect()
         }
     }
 }
@@ -246,6 +302,10 @@ pub(super) fn declare(call: FunctionCall, class: OperatorClass) -> pg_sys::Datum
                     }
                     let (usual, valid) = (values.usual, copied(&values.describe()));
                     pg_sys::add_local_enum_reloption(list, name, what, members, usual, valid, offset);
+                }
+                Values::Text(check) => {
+                    let none = std::ptr::null();
+                    pg_sys::add_local_string_reloption(list, name, what, none, Some(check), None, offset);
                 }
             }
         }

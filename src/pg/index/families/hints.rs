@@ -1,16 +1,20 @@
 //! What to do with a value that an index cannot contain.
 
 use pgrx::PgSqlErrorCode;
+use serde_json::{Map, Value};
 
 use super::class::OperatorClass;
 use super::class_options::LEAST;
+use crate::pg::request::example::literal;
 use crate::pg::request::features::spec_of;
 use crate::pg::server::checks::ball_of_a_document;
 use crate::pg::server::error::{Result, SqlError};
+use neardup_core::features::dictionary::weights::GREATEST;
 use neardup_core::features::normalization::Normalization;
 use neardup_core::features::origin::Origin;
 use neardup_core::search::ball::{SetBall, SetParameters, measure_name};
 use neardup_core::search::edit_ball::EditBall;
+use neardup_core::search::weights::KeyWeights;
 use neardup_core::verify::measure::Measure;
 
 /// The hint for balls that no index can find.
@@ -25,7 +29,7 @@ pub(crate) fn class_for(ball: &[u8]) -> Option<String> {
         return Some(with_options(OperatorClass::BallGrams, [form.map(normalize)]));
     }
     let SetBall { parameters, similarity, .. } = SetBall::parse(ball).ok()?;
-    let SetParameters { measure, origin, features, normalization } = parameters;
+    let SetParameters { measure, origin, features, normalization, weights } = parameters;
     let tokenizer = origin.tokenizer();
     let usual = spec_of(tokenizer, None, None, 1).ok()?;
     let repeats = spec_of(tokenizer, Some(features.shingle as i32), None, 1).ok()?.multiset;
@@ -35,9 +39,18 @@ pub(crate) fn class_for(ball: &[u8]) -> Option<String> {
         (features.multiset != repeats).then(|| format!("multiset = {}", features.multiset)),
         (origin != Origin::Words).then(|| format!("tokenizer = {}", origin.name())),
         normalization.map(normalize),
+        weights.as_deref().map(weight),
         (similarity < LEAST).then(|| format!("threshold = {similarity}")),
     ];
     (measure != Measure::Overlap).then(|| with_options(OperatorClass::BallSet, options))
+}
+
+/// Returns the option for these weights, as shares of the weight of another word.
+fn weight(weights: &KeyWeights) -> String {
+    let share = |weight| f64::from(weight) / f64::from(GREATEST);
+    let list: Map<String, Value> =
+        weights.list().map(|(word, weight)| (word.to_owned(), share(weight).into())).collect();
+    format!("weight = {}", literal(&Value::Object(list).to_string()))
 }
 
 /// Returns the name of a class with those options that are given.

@@ -1,6 +1,6 @@
 //! The storage parameters of an index.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_char};
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -36,6 +36,8 @@ pub(super) enum Values {
     Real([f64; 3]),
     /// NamedValues of numbers.
     Named(NamedValues),
+    /// A string, with what fails if it is none of the values.
+    Text(unsafe extern "C-unwind" fn(*const c_char)),
 }
 
 /// The values of an option that are named.
@@ -175,7 +177,7 @@ pub(crate) fn define() {
                 Values::Real([usual, least, most]) => {
                     pg_sys::add_real_reloption(kind, name, what, usual, least, most, lock);
                 }
-                Values::Named(_) => {}
+                Values::Named(_) | Values::Text(_) => {}
             }
         }
         KIND.store(kind, Ordering::Relaxed);

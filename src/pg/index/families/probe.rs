@@ -156,7 +156,7 @@ impl Probe {
     /// Returns the number of lists or signatures that are looked up.
     pub(crate) fn lookups(&self) -> f64 {
         match self {
-            Self::Sets(sets) => sets.reach.probes().into(),
+            Self::Sets(sets) => sets.reach.lookups().into(),
             Self::Grams(grams) => grams.elements.len() as f64,
             probe => probe.signatures().map_or(0.0, |signatures| signatures.len() as f64),
         }

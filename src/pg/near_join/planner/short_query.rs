@@ -88,7 +88,7 @@ pub(crate) unsafe fn tell_of_order(request: *mut pg_sys::SupportRequestCost) {
 /// # Safety
 /// The planner's state, and an expression of it.
 unsafe fn is_shorter(root: *mut pg_sys::PlannerInfo, ball: &SetBall<'_>, row: *mut pg_sys::Node) -> bool {
-    let parameters = ball.parameters;
+    let parameters = &ball.parameters;
     // Of other values the lengths cannot be compared with those of balls.
     let is_text = !matches!(parameters.origin, Origin::Lexemes | Origin::Tokens | Origin::Numbers);
     parameters.measure == Measure::Containment

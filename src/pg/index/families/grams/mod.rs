@@ -37,7 +37,7 @@ use neardup_core::search::keys::{KeyScratch, keys_of};
 use neardup_core::verify::measure::Measure;
 
 /// The parameters of an index of grams.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct GramKeys {
     class: OperatorClass,
     /// The parameters by which grams are made and compared.
@@ -74,7 +74,8 @@ impl GramKeys {
     fn new(class: OperatorClass, shingle: usize, normalization: Option<Normalization>) -> Self {
         let origin = Origin::Chars;
         let features = FeatureSpec { tokenizer: origin.tokenizer(), shingle, multiset: true, wrap: false };
-        let parameters = SetParameters { measure: Measure::Jaccard, origin, features, normalization };
+        let parameters =
+            SetParameters { measure: Measure::Jaccard, origin, features, normalization, weights: None };
         Self { class, parameters }
     }
 
@@ -82,7 +83,7 @@ impl GramKeys {
     fn elements(&self, document: &Document) -> Result<Vec<u32>> {
         Ok(compute(document.bytes(), |stop| {
             let (mut keys, mut elements) = (Vec::new(), Vec::new());
-            keys_of(document, &self.parameters.features, &mut KeyScratch::default(), &mut keys, stop)?;
+            keys_of(document, &self.parameters.features, None, &mut KeyScratch::default(), &mut keys, stop)?;
             elements_of(&keys, &mut elements).map(|()| elements)
         })?)
     }
@@ -114,7 +115,7 @@ impl Family for GramKeys {
     fn cutter(&self) -> Cutter<'_> {
         let (mut scratch, mut keys, mut elements) = (KeyScratch::default(), Vec::new(), Vec::new());
         Box::new(move |document, stop| {
-            keys_of(document, &self.parameters.features, &mut scratch, &mut keys, stop)?;
+            keys_of(document, &self.parameters.features, None, &mut scratch, &mut keys, stop)?;
             // Documents have fewer than 2^32 tokens.
             let size = keys.len() as u32;
             // Values of the class are texts.

@@ -23,7 +23,7 @@ pub(crate) const BITMAPS: [usize; 4] = [1, 2, 4, 8];
 /// A set in an item.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SetItem<'a> {
-    /// The number of tokens of the set.
+    /// The size of the set: the number of its tokens, or their weight.
     pub size: u32,
     /// The bitmap of the set, if it has one.
     pub bitmap: Option<&'a [u8]>,
@@ -69,7 +69,7 @@ impl<'a> SetItem<'a> {
 /// The size and the bitmap of a set, stored next to its row in a segment.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outline<'a> {
-    /// The number of tokens of the set.
+    /// The size of the set: the number of its tokens, or their weight.
     pub size: u32,
     bitmap: &'a [u8],
 }
@@ -98,16 +98,19 @@ impl<'a> Outline<'a> {
         differs(self.bitmap, bitmap)
     }
 
-    /// Reports whether a row can have this outline. Each token flips one bit of the bitmap. If a
-    /// row has no set or only a part of a set, all bits of its bitmap are 0.
-    pub(crate) fn is_of(&self, row: HeapRow) -> bool {
+    /// Reports whether a row can have this outline. Each token that weighs `unit` flips one bit of
+    /// the bitmap, and no token weighs more. If a row has no set or only a part of a set, all bits
+    /// of its bitmap are 0.
+    pub(crate) fn is_of(&self, row: HeapRow, unit: u32) -> bool {
         let bits: u32 = words(self.bitmap).map(u64::count_ones).sum();
         if row.has(HeapRow::NULL | HeapRow::EMPTY) {
             (self.size, bits) == (0, 0)
         } else if row.has(HeapRow::SPLIT) {
             self.size > 0 && bits == 0
         } else {
-            self.size > 0 && bits <= self.size && (self.size - bits).is_multiple_of(2)
+            // If there are lighter tokens, it is not known how many flip none.
+            let is_even = unit > 1 || self.size.wrapping_sub(bits).is_multiple_of(2);
+            self.size > 0 && bits <= self.size / unit && is_even
         }
     }
 }
@@ -196,12 +199,16 @@ mod tests {
         // Two tokens flip an even number of bits, and three an odd number. No set flips more bits
         // than it has tokens.
         for (size, possible) in [(0, false), (1, false), (2, true), (3, false), (4, true)] {
-            assert_eq!(Outline { size, ..read }.is_of(row(0)), possible);
+            assert_eq!(Outline { size, ..read }.is_of(row(0), 1), possible);
+        }
+        // With words of the weight 3 and lighter ones.
+        for (size, possible) in [(2, false), (5, false), (6, true), (7, true)] {
+            assert_eq!(Outline { size, ..read }.is_of(row(0), 3), possible);
         }
         let blank = Outline { bitmap: &[0; 16], ..read };
-        assert!(!read.is_of(row(HeapRow::SPLIT)) && blank.is_of(row(HeapRow::SPLIT)));
+        assert!(!read.is_of(row(HeapRow::SPLIT), 1) && blank.is_of(row(HeapRow::SPLIT), 1));
         for flags in [HeapRow::NULL, HeapRow::EMPTY] {
-            assert!(!blank.is_of(row(flags)) && Outline { size: 0, ..blank }.is_of(row(flags)));
+            assert!(!blank.is_of(row(flags), 1) && Outline { size: 0, ..blank }.is_of(row(flags), 1));
         }
     }
 }

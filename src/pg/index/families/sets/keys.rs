@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::item::{BITMAPS, Outline, SetItem, words};
+use super::weights::weighed;
 use crate::pg::index::families::class::OperatorClass;
 use crate::pg::index::families::values::{Posted, read_cut};
 use crate::pg::index::layout::format::{Meta, NONE};
@@ -13,12 +14,13 @@ use crate::pg::index::storage::order;
 use crate::pg::server::error::Result as SqlResult;
 use crate::pg::server::executor::compute;
 use neardup_core::error::Result;
+use neardup_core::executor::Stop;
 use neardup_core::features::FeatureSpec;
 use neardup_core::features::origin::Origin;
 use neardup_core::features::tokens::Document;
 use neardup_core::memory;
 use neardup_core::search::ball::{SetParameters, measure_of_number};
-use neardup_core::search::keys::{KeyScratch, bitmap, class_of, keys_of, prefix_keys};
+use neardup_core::search::keys::{KeyScratch, OrderedTokens, bitmap, class_of, keys_of, prefix_keys};
 use neardup_core::search::prefix::{LEAST_CLASS_BITS, MOST_CLASS_BITS, SetSpec, class_bits};
 use neardup_core::search::sample::TokenSample;
 use neardup_core::set_index::token_order::TokenOrder;
@@ -29,15 +31,16 @@ const USUAL_BITS: u32 = 18;
 const FEWEST_BITS: u32 = 16;
 /// The bit of [`Meta::distance`] that means that repeats count.
 const MULTISET: u32 = 1 << 8;
+/// The bit of [`Meta::distance`] that means that words weigh, as an option of the class says.
+const WEIGHED: u32 = 1 << 9;
 
 /// The parameters of an index of sets.
 #[derive(Debug)]
 pub(crate) struct SetKeys {
     /// The class.
     pub class: OperatorClass,
-    /// The parameters by which sets are made and compared.
-    pub parameters: SetParameters,
-    /// The specification that says which part of a set is posted.
+    /// The specification, which says how sets are made and compared, and which part of a set is
+    /// posted.
     pub spec: SetSpec,
     /// The parameters that the first rows of the index settled, or None as long as they are not
     /// settled.
@@ -56,8 +59,10 @@ pub(crate) struct Settled {
 }
 
 /// Returns the number that encodes these parameters in [`Meta::distance`].
-pub(super) fn number_of(measure: u8, multiset: bool) -> u32 {
-    u32::from(measure) | if multiset { MULTISET } else { 0 }
+pub(super) fn number_of(parameters: &SetParameters) -> u32 {
+    let flag = |is_set, flag| if is_set { flag } else { 0 };
+    let (multiset, weighed) = (parameters.features.multiset, parameters.weights.is_some());
+    parameters.measure as u32 | flag(multiset, MULTISET) | flag(weighed, WEIGHED)
 }
 
 impl SetKeys {
@@ -73,7 +78,7 @@ impl SetKeys {
         let (multiset, shingle) = (meta.distance & MULTISET != 0, meta.k as usize);
         let features = FeatureSpec { tokenizer: origin.tokenizer(), shingle, multiset, wrap: false };
         let right = right
-            && meta.distance >> 9 == 0
+            && meta.distance >> 10 == 0
             && FeatureSpec::check_shingle("shingle", meta.k.into()).is_ok()
             && meta.threshold > 0.0
             && meta.threshold <= 1.0;
@@ -91,16 +96,32 @@ impl SetKeys {
         }
         let settled =
             is_settled.then(|| Settled { order: order::load(index, meta), words, class_bits: meta.bands });
-        let parameters = SetParameters { measure, origin, features, normalization };
-        let spec = SetSpec::new(measure, meta.threshold, features).ok()?;
-        Some(Self { class, parameters, spec, settled })
+        let parameters = SetParameters { measure, origin, features, normalization, weights: None };
+        let parameters = match meta.distance & WEIGHED {
+            0 => parameters,
+            _ => weighed(index, parameters).unwrap_or_else(|error| error.raise()),
+        };
+        let is_same = number_of(&parameters) == meta.distance;
+        let spec = SetSpec::new(parameters, meta.threshold).ok().filter(|_| is_same)?;
+        Some(Self { class, spec, settled })
+    }
+
+    /// Puts the tokens of a document into `tokens`.
+    pub(super) fn keys_of(
+        &self,
+        document: &Document,
+        scratch: &mut KeyScratch,
+        tokens: &mut Vec<u32>,
+        stop: &Stop,
+    ) -> Result<()> {
+        keys_of(document, &self.spec.parameters.features, self.spec.weights(), scratch, tokens, stop)
     }
 
     /// Returns the tokens of a document.
     pub(crate) fn tokens(&self, document: &Document) -> SqlResult<Vec<u32>> {
         Ok(compute(document.bytes(), |stop| {
             let mut tokens = Vec::new();
-            keys_of(document, &self.parameters.features, &mut KeyScratch::default(), &mut tokens, stop)?;
+            self.keys_of(document, &mut KeyScratch::default(), &mut tokens, stop)?;
             Ok(tokens)
         })?)
     }
@@ -113,9 +134,14 @@ impl Settled {
         let size = sample.usual_size();
         let words = spec.bitmap_words(size);
         // The cast saturates.
-        let postings = rows.map(|rows| (rows * f64::from(spec.indexed(size))) as u64);
+        let postings = rows.map(|rows| (rows * f64::from(spec.usual_indexed(size))) as u64);
         let class_bits = postings.map_or(USUAL_BITS, |postings| class_bits(postings).max(FEWEST_BITS));
         Ok(Self { order: Arc::new(sample.order()?), words, class_bits })
+    }
+
+    /// Returns the order of tokens, with what they weigh.
+    pub(crate) fn ordered<'a>(&'a self, spec: &'a SetSpec) -> OrderedTokens<'a> {
+        OrderedTokens { order: &self.order, weights: spec.weights() }
     }
 
     /// Returns the metapage with the settled parameters, the first block of the order, and the hash
@@ -151,8 +177,8 @@ impl Settled {
                 tokens
             }
             None if item.row.has(HeapRow::WHOLE) => {
-                bitmap(tokens, bits);
-                prefix_keys(tokens, &self.order, spec.indexed(set.size), scratch, prefix)?;
+                bitmap(tokens, spec.weights(), bits);
+                prefix_keys(tokens, self.ordered(spec), spec.indexed(set.size), scratch, prefix)?;
                 prefix
             }
             None => tokens,

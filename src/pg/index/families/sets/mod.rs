@@ -4,6 +4,7 @@
 
 pub(crate) mod item;
 pub(crate) mod keys;
+mod weights;
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{self, Datum};
@@ -29,10 +30,11 @@ use keys::{Settled, number_of};
 use neardup_core::error;
 use neardup_core::features::origin::Origin;
 use neardup_core::features::tokens::Document;
-use neardup_core::search::ball::{SetBall, SetParameters};
+use neardup_core::search::ball::{SetBall, SetParameters, measure_of_number};
 use neardup_core::search::edit_ball::{self, EditBall};
-use neardup_core::search::keys::{KeyScratch, bitmap, keys_of, prefix_keys};
+use neardup_core::search::keys::{KeyScratch, bitmap, prefix_keys};
 use neardup_core::verify::measure::Measure;
+use weights::weighed;
 
 /// The assumed number of tokens of an unknown document.
 const USUAL_SIZE: u32 = 60;
@@ -47,11 +49,11 @@ impl Family for SetKeys {
             None => "no order of tokens yet".to_owned(),
         };
         let (name, least) = (self.class.name(), self.spec.least);
-        format!("{name}: {}; threshold {least}; {settled}", self.parameters.describe())
+        format!("{name}: {}; threshold {least}; {settled}", self.spec.parameters.describe())
     }
 
     fn usual_probes(&self) -> f64 {
-        self.spec.indexed(USUAL_SIZE).into()
+        self.spec.usual_indexed(USUAL_SIZE).into()
     }
 
     unsafe fn read(&self, value: Datum) -> Result<ColumnValue> {
@@ -63,20 +65,20 @@ impl Family for SetKeys {
     fn cutter(&self) -> Cutter<'_> {
         let (mut scratch, mut tokens, mut prefix) = (KeyScratch::default(), Vec::new(), Vec::new());
         Box::new(move |document, stop| {
-            keys_of(document, &self.spec.features, &mut scratch, &mut tokens, stop)?;
-            // Documents have fewer than 2^32 tokens.
-            let size = tokens.len() as u32;
+            self.keys_of(document, &mut scratch, &mut tokens, stop)?;
+            let size = self.spec.size(&tokens)?;
             if size == 0 {
                 return Ok(StoredValue { flags: HeapRow::EMPTY, bytes: Vec::new() });
             }
-            let Some(Settled { order, words, .. }) = &self.settled else {
+            let Some(settled) = &self.settled else {
                 let bytes = SetItem::write(size, None, &tokens)?;
                 return Ok(StoredValue { flags: HeapRow::WHOLE, bytes });
             };
             let mut bits = [0; BITMAPS[BITMAPS.len() - 1]];
-            let bits = &mut bits[..*words];
-            bitmap(&tokens, bits);
-            prefix_keys(&tokens, order, self.spec.indexed(size), &mut scratch, &mut prefix)?;
+            let bits = &mut bits[..settled.words];
+            bitmap(&tokens, self.spec.weights(), bits);
+            let ordered = settled.ordered(&self.spec);
+            prefix_keys(&tokens, ordered, self.spec.indexed(size), &mut scratch, &mut prefix)?;
             Ok(StoredValue { flags: 0, bytes: SetItem::write(size, Some(bits), &prefix)? })
         })
     }
@@ -117,7 +119,7 @@ impl Family for SetKeys {
     }
 
     fn fault(&self, row: HeapRow, sketch: &[u8]) -> Option<&'static str> {
-        let right = !row.has(HeapRow::WHOLE) && Outline::read(sketch).is_of(row);
+        let right = !row.has(HeapRow::WHOLE) && Outline::read(sketch).is_of(row, self.spec.heaviest());
         (!right).then_some("a row has a bitmap that no set of its size has")
     }
 
@@ -130,7 +132,7 @@ impl Family for SetKeys {
         let ball = SetBall::parse(bytes)?;
         let tokens = self.tokens(&ball.document()?)?;
         let similarity = ball.similarity;
-        let reach = self.spec.reach(similarity, tokens.len() as u32)?;
+        let reach = self.spec.reach(similarity, self.spec.size(&tokens)?)?;
         Ok(reach.map_or(Probe::Nothing, |reach| Probe::Sets(SetProbe { tokens, reach, similarity })))
     }
 
@@ -144,7 +146,8 @@ impl Family for SetKeys {
         let mut fewest = probe.reach.probes();
         for similarity in (1..10).map(|n| f64::from(n) / 10.0) {
             if similarity > probe.similarity
-                && let Ok(Some(reach)) = self.spec.reach(similarity, probe.tokens.len() as u32)
+                && let Ok(size) = self.spec.size(&probe.tokens)
+                && let Ok(Some(reach)) = self.spec.reach(similarity, size)
                 && reach.probes().saturating_mul(2) <= fewest
             {
                 fewest = reach.probes();
@@ -158,11 +161,11 @@ impl Family for SetKeys {
 
     fn unfit(&self, ball: &[u8]) -> Option<String> {
         if EditBall::is(ball) {
-            return Some(hints::unlike(edit_ball::METHOD, &self.parameters.describe()));
+            return Some(hints::unlike(edit_ball::METHOD, &self.spec.parameters.describe()));
         }
         let ball = SetBall::parse(ball).ok()?;
-        if ball.parameters != self.parameters {
-            return Some(hints::unlike(&ball.parameters.describe(), &self.parameters.describe()));
+        if ball.parameters != self.spec.parameters {
+            return Some(hints::unlike(&ball.parameters.describe(), &self.spec.parameters.describe()));
         }
         let least = self.spec.least;
         (ball.similarity < least).then(|| format!("{} is below threshold = {least}", ball.similarity))
@@ -179,7 +182,7 @@ impl SetKeys {
     /// # Safety
     /// `value` is of the type of the index's column and not NULL.
     pub(crate) unsafe fn document(&self, value: Datum) -> Result<Document> {
-        let origin = self.parameters.origin;
+        let SetParameters { origin, normalization, .. } = self.spec.parameters;
         // SAFETY: the caller's promise, for each class.
         let document = unsafe {
             match self.class {
@@ -189,7 +192,7 @@ impl SetKeys {
                     decode(ColumnContent::Numbers, value)?
                 }
                 OperatorClass::ArraySet => decode(ColumnContent::Tokens, value)?,
-                _ => Some(Document::Text(text_of(value, self.parameters.normalization)?)),
+                _ => Some(Document::Text(text_of(value, normalization)?)),
             }
         };
         document.ok_or_else(|| SqlError::not_utf8("a value to be indexed has text that"))
@@ -199,12 +202,12 @@ impl SetKeys {
     /// the ball.
     fn middle(&self, bytes: &[u8]) -> Result<Document> {
         let ball = hints::ball_of_sets(bytes)?;
-        if ball.parameters != self.parameters || ball.similarity < self.spec.least {
+        if ball.parameters != self.spec.parameters || ball.similarity < self.spec.least {
             let what = |parameters: &SetParameters, similarity: f64| {
                 format!("{}, similarity {similarity}", parameters.describe())
             };
             let (index, value) =
-                (what(&self.parameters, self.spec.least), what(&ball.parameters, ball.similarity));
+                (what(&self.spec.parameters, self.spec.least), what(&ball.parameters, ball.similarity));
             return Err(hints::other_ball(&format!("{index} or more"), &value, bytes));
         }
         Ok(ball.document()?)
@@ -214,12 +217,12 @@ impl SetKeys {
 /// Returns the metapage of a new index.
 pub(crate) fn choose(index: OpenIndex, class: OperatorClass) -> Result<Meta> {
     let options = ClassOptions::read(index);
-    let Some(measure) = options.measure() else {
+    let Some(measure) = options.measure().and_then(measure_of_number) else {
         let message = "an index of sets has a direction only with measure = containment";
         return Err(SqlError::parameter(message)
             .hint("Rows that contain the query: USING signature (body text_set_ops (measure = containment, direction = query))"));
     };
-    if measure == Measure::Overlap as u8 {
+    if measure == Measure::Overlap {
         return Err(SqlError::new(
             PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
             "an index of sets cannot find by measure overlap",
@@ -236,8 +239,10 @@ pub(crate) fn choose(index: OpenIndex, class: OperatorClass) -> Result<Meta> {
     })?;
     let origin = origin_of(index, class, &options)?;
     let meta = meta_of_texts(class, origin, options.normalization())?;
-    let spec = spec_of(origin.tokenizer(), options.shingle(), options.multiset(), 1)?;
-    let (k, distance) = (spec.shingle as u32, number_of(measure, spec.multiset));
+    let features = spec_of(origin.tokenizer(), options.shingle(), options.multiset(), 1)?;
+    let (k, normalization) = (features.shingle as u32, options.normalization());
+    let parameters = SetParameters { measure, origin, features, normalization, weights: None };
+    let distance = number_of(&weighed(index, parameters)?);
     Ok(Meta { k, threshold: options.threshold, distance, order: NONE, ..meta })
 }
 
