@@ -83,7 +83,7 @@ impl KeyWeights {
     /// Reads a list for texts that are cut in this way. If `squares` is true, each word counts with
     /// the square of its weight. Returns `None` if the bytes are no list. O(words · log words).
     pub fn parse(bytes: &[u8], spec: FeatureSpec, squares: bool) -> Result<Option<Self>> {
-        let (mut words, mut of_words, mut by_key) = (WordWeights::new(spec), Vec::new(), Vec::new());
+        let (mut words, mut of_words) = (WordWeights::new(spec), Vec::new());
         let mut last = None;
         for found in Self::each(bytes) {
             let Some((word, weight)) = found.filter(|(word, weight)| {
@@ -97,11 +97,18 @@ impl KeyWeights {
             let weight = if squares { squared(weight) } else { weight };
             memory::push(&mut of_words, ((token.hash() >> u32::BITS) as u32, weight), DOING)?;
         }
-        for (key, weight) in &mut of_words {
+        let places = of_words.iter().zip(0..).map(|(&(key, _), place): (_, usize)| (key, place));
+        let mut places = memory::collect(places, DOING)?;
+        places.sort_unstable();
+        // Of several words with a key, the first one keeps it.
+        let is_first = |at: usize| at == 0 || places[at - 1].0 != places[at].0;
+        let first = (0..places.len()).filter(|&at| is_first(at)).map(|at| of_words[places[at].1]);
+        let mut by_key: Vec<(u32, u16)> = memory::collect(first, DOING)?;
+        for at in (0..places.len()).filter(|&at| !is_first(at)) {
+            let (key, weight) = &mut of_words[places[at].1];
             *key = free_key(&by_key, *key);
-            let at = by_key.partition_point(|(other, _)| other < key);
             memory::reserve(&mut by_key, 1, DOING)?;
-            by_key.insert(at, (*key, *weight));
+            by_key.insert(by_key.partition_point(|(other, _)| other < key), (*key, *weight));
         }
         let mut own = Vec::new();
         memory::extend(&mut own, bytes, DOING)?;
