@@ -19,6 +19,8 @@ pub struct Advice {
     pub shingle: Option<usize>,
     /// The least number of tokens of a run in common, if these are compared.
     pub min_run: Option<usize>,
+    /// Whether tokens weigh by their frequency.
+    pub is_weighed: bool,
     /// The number of documents from which on runs in common do not count, if it is limited.
     pub max_documents: Option<u64>,
     /// The expected number of pairs of all documents, if it was estimated.

@@ -104,6 +104,12 @@ impl Answers {
         self.counts.iter().fold([0, 0], |[all, yes], [answers, duplicates]| [all + answers, yes + duplicates])
     }
 
+    /// Returns how many pairs an answer to one of this similarity stands for.
+    pub fn stands_for(&self, similarity: f64, pairs: &Strata) -> f64 {
+        let [answers, _] = self.counts[bin(similarity)];
+        pairs[bin(similarity)].max(answers) as f64 / answers.max(1) as f64
+    }
+
     /// Returns what is known of each threshold from `floor` to 1, in ascending order.
     pub fn estimates(&self, pairs: &Strata, floor: f64) -> Vec<ThresholdEstimate> {
         let first = bin(floor);

@@ -4,6 +4,7 @@
 use super::advice::Advice;
 use super::answers::{Answers, Interval, ThresholdEstimate, best, value};
 use super::curve::PairCurve;
+use super::weighed::WeightGain;
 
 /// A threshold, and whether it has the wanted precision.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +41,27 @@ pub fn labelled(
     let others = estimates.iter().filter(|estimate| estimate.pairs > 0 && **estimate != chosen);
     rows.extend(others.map(|estimate| row(estimate, has(estimate), shares(estimate))));
     rows
+}
+
+/// Returns the row of weights that are better by the answers. `suggestion` is the row without labels,
+/// and `documents` are the number of documents in the sample and of all documents.
+pub fn weighed(suggestion: &Advice, gain: &WeightGain, [sampled, all]: [u64; 2]) -> Advice {
+    let WeightGain { threshold, f1: [without, with], better } = *gain;
+    let mut reason = format!(
+        "with weights by frequency the best threshold has an F1 of {with:.2} by the answers, and {without:.2} \
+         without; it is better in {better} of 1000 samples of the answers"
+    );
+    if sampled < all {
+        reason += "; words of all documents weigh a little less than those of the sample: look at the pairs";
+    }
+    Advice {
+        fits: true,
+        threshold: Some(threshold),
+        pairs: None,
+        is_weighed: true,
+        reason,
+        ..suggestion.clone()
+    }
 }
 
 /// Says what precision and recall a threshold has.

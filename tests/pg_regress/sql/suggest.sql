@@ -122,6 +122,21 @@ CREATE TABLE pages AS SELECT i AS id, words('frame', 300) || ' ' || words('own' 
 SELECT using_method, fits, threshold, pairs, count_of(call) AS found, reason FROM suggest('pages', id_column => 'id') LIMIT 2;
 CREATE TABLE answered AS SELECT left_id, right_id, left_id / 2 = right_id / 2 AS duplicate FROM suggest_pairs('pages', 50, id_column => 'id');
 SELECT using_method, fits, "precision" IS NOT NULL AS with_precision, count(*) FROM suggest('pages', id_column => 'id', labels => 'answered') WHERE using_method IN ('jaccard', 'runs') GROUP BY 1, 2, 3 ORDER BY 1;
+-- Names and legal forms: of two firms the forms are alike, of two entries of one firm they may differ. Weights tell them apart.
+CREATE TABLE firms AS SELECT i AS id, substr(md5((i / 2)::text), 1, 8) || (ARRAY[' Trading Company Limited', ' Trading GmbH', ' Trading Company Limited'])[1 + i % 3] AS name
+FROM generate_series(0, 99) i;
+CREATE TABLE same_firm AS SELECT left_id, right_id, left_id / 2 = right_id / 2 AS duplicate FROM suggest_pairs('firms', 400, id_column => 'id');
+SELECT using_method, fits, threshold, pairs, reason, call, "precision" FROM suggest('firms', id_column => 'id', labels => 'same_firm') LIMIT 1;
+SELECT count(*), count(*) FILTER (WHERE left_id / 2 = right_id / 2) AS duplicates
+FROM near_duplicates('firms', 0.55, id_column => 'id', tokenizer => 'chars', shingle => 3, options => '{"weight": "idf"}');
+SELECT using_method, threshold, call LIKE '%idf%' AS weighed FROM suggest('firms', id_column => 'id', labels => 'same_firm', min_precision => 0.9) LIMIT 2;
+-- Not without labels, with few, with answers by chance, or where words do not matter.
+SELECT count(*) FROM suggest('firms', id_column => 'id') s WHERE s.call LIKE '%idf%';
+SELECT count(*) FROM suggest('records', labels => 'answers') s WHERE s.call LIKE '%idf%';
+CREATE VIEW few AS SELECT * FROM same_firm ORDER BY left_id, right_id LIMIT 29;
+SELECT count(*) FROM suggest('firms', id_column => 'id', labels => 'few') s WHERE s.call LIKE '%idf%';
+UPDATE same_firm SET duplicate = hashint8(left_id * 1000 + right_id) % 2 = 0;
+SELECT count(*) FROM suggest('firms', id_column => 'id', labels => 'same_firm') s WHERE s.call LIKE '%idf%';
 -- Copies are no template.
 CREATE TABLE copies AS SELECT i AS id, words('same', 300) || CASE WHEN i % 2 = 0 THEN ' odd' ELSE '' END AS body FROM generate_series(0, 79) i;
 SELECT using_method, fits, threshold FROM suggest('copies', id_column => 'id') LIMIT 2;

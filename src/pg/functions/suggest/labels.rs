@@ -1,6 +1,8 @@
 //! The labels of a call of `suggest`: a relation with pairs of ids, and whether they are
 //! duplicates. The labelled documents are read and joined in the same way as the sample.
 
+use std::collections::HashMap;
+
 use pgrx::{PgSqlErrorCode, check_for_interrupts, pg_sys};
 
 use crate::pg::query::Query;
@@ -13,13 +15,19 @@ use crate::pg::request::Request;
 use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::notices::notice;
 use crate::pg::server::values::value;
+use neardup_core::clusters::samples::step_of as bin;
+use neardup_core::features::dictionary::weights::Weights;
+use neardup_core::joins::pairs::Pair;
 use neardup_core::memory;
+use neardup_core::methods::sets::Sets;
 use neardup_core::methods::within;
-use neardup_core::suggest::answers::Answers;
+use neardup_core::suggest::answers::{Answers, Strata};
 use neardup_core::suggest::curve::PairCurve;
-use neardup_core::suggest::profile::TextProfile;
+use neardup_core::suggest::profile::{ComparedBy, TextProfile};
+use neardup_core::suggest::weighed::{self, JudgedPair, WeightGain};
+use neardup_core::verify::measure::Measure;
 
-use super::survey::method;
+use super::survey::{Survey, method};
 
 const DOING: &str = "reading labels";
 
@@ -61,7 +69,7 @@ impl Labels {
     }
 
     /// Returns the answers with the similarities of their pairs.
-    pub(super) fn answers(&self, request: &Request, profile: &TextProfile) -> Result<Answers> {
+    pub(super) fn answers(&self, request: &Request, profile: &TextProfile) -> Result<Vec<Label>> {
         let Self { relation, ids: [a, b], .. } = self;
         let equals = equality(request.id_type)?;
         let condition = format!(
@@ -72,21 +80,12 @@ impl Labels {
         let labelled = request.left.only(&condition, &[], &[relation.oid]);
         let (reading, method) = (request.reading_of(&labelled), method(profile)?);
         let (mut pairs, finished, _) = reading.prepare(|reading| within::pairs(&method, reading))?;
-        let mut given = self.read(&OrderedIds::new(finished.left, &finished.executor)?)?;
-        let mut answers = Answers::default();
+        let mut given = self.read(&OrderedIds::new(finished.left, &finished.executor)?, true)?;
         while let Some(pair) = pairs.next(&finished.executor)? {
             check_for_interrupts!();
-            let key = [pair.left.min(pair.right), pair.left.max(pair.right)];
-            if let Ok(place) = given.binary_search_by_key(&key, |given| given.rows) {
-                let given = &mut given[place];
-                given.is_found = true;
-                answers.add(Some(pair.similarity), given.is_duplicate);
-            }
+            note(&mut given, &pair);
         }
-        for below in given.iter().filter(|given| !given.is_found) {
-            answers.add(None, below.is_duplicate);
-        }
-        if answers.counted()[0] == 0 {
+        if !given.iter().any(|label| label.similarity.is_some()) {
             let message = format!(
                 "{} has no answer to a pair of documents of {} with a similarity of {} or more",
                 relation.shown,
@@ -95,11 +94,56 @@ impl Labels {
             );
             return Err(SqlError::parameter(message).hint(self.hint.clone()));
         }
-        Ok(answers)
+        Ok(given)
     }
 
-    /// Reads the answers, in the order of their rows, about the labelled documents.
-    fn read(&self, documents: &OrderedIds) -> Result<Vec<Label>> {
+    /// Returns what weights by frequency change, if they tell the answers of short texts in the
+    /// sample better. `given` are the answers.
+    pub(super) fn weighed(
+        &self,
+        request: &Request,
+        survey: &Survey,
+        given: &[Label],
+    ) -> Result<Option<WeightGain>> {
+        /// More pairs take too long.
+        const MOST_PAIRS: u64 = 10_000_000;
+        /// The least similarity with weights.
+        const FLOOR: f64 = 0.2;
+        if survey.profile.parts() == ComparedBy::Runs {
+            return Ok(None);
+        }
+        let plain = method(&survey.profile)?;
+        let method = Sets { weights: Weights::Idf, ..Sets::of_words(Measure::Jaccard, FLOOR)? };
+        let method = Sets { spec: plain.spec, ..method };
+        let reading = request.reading_of(&survey.sampled);
+        let (mut pairs, finished, _) = reading.prepare(|reading| within::pairs(&method, reading))?;
+        if pairs.certain() > MOST_PAIRS {
+            return Ok(None);
+        }
+        let mut sampled = self.read(&OrderedIds::new(finished.left, &finished.executor)?, false)?;
+        let mut strata = Strata::default();
+        while let Some(pair) = pairs.next(&finished.executor)? {
+            check_for_interrupts!();
+            if pairs.given() > MOST_PAIRS {
+                return Ok(None);
+            }
+            strata[bin(pair.similarity)] += 1;
+            note(&mut sampled, &pair);
+        }
+        let mut by_ids = HashMap::new();
+        memory::attempt(DOING, || by_ids.try_reserve(sampled.len()))?;
+        by_ids.extend(sampled.iter().map(|label| (&label.ids, label.similarity.unwrap_or(0.0))));
+        let judged = given.iter().filter_map(|label| {
+            let (plain, &weighed) = label.similarity.zip(by_ids.get(&label.ids))?;
+            Some(JudgedPair { plain, weighed, is_duplicate: label.is_duplicate })
+        });
+        let judged = memory::collect(judged, DOING)?;
+        Ok(weighed::gain(judged, &counted(given), survey.curve.strata(), &strata)?)
+    }
+
+    /// Reads the answers, in the order of their rows, about these documents. Of those about others
+    /// is told if `tells` is true.
+    fn read(&self, documents: &OrderedIds, tells: bool) -> Result<Vec<Label>> {
         let ids = &documents.ids;
         const ROWS_A_FETCH: usize = 1 << 10;
         let Self { relation, ids: [a, b], answer, .. } = self;
@@ -125,23 +169,25 @@ impl Labels {
             };
             let [a, b] = [a, b].map(|place| documents.row(place as u32));
             let rows = [a.min(b), a.max(b)];
+            let mut shown = [a, b].map(|row| ids.show(row));
+            shown.sort_unstable();
             if a == b {
                 let message = format!("{} pairs the document {} with itself", relation.shown, ids.show(a));
                 return Err(SqlError::parameter(message).hint("Delete the row."));
             }
-            Ok(memory::push(&mut answers, Label { rows, is_duplicate, is_found: false }, DOING)?)
+            Ok(memory::push(&mut answers, Label { rows, is_duplicate, ids: shown, similarity: None }, DOING)?)
         })?;
-        if open > 0 {
+        if tells && open > 0 {
             notice(format!("suggest: {open} pairs of {} have no answer yet", relation.shown));
         }
-        if missing > 0 {
+        if tells && missing > 0 {
             notice(format!(
                 "suggest: {missing} pairs of {} name a document that is not in {}",
                 relation.shown, self.docs
             ));
         }
-        answers.sort_unstable();
-        answers.dedup();
+        answers.sort_unstable_by_key(|label| (label.rows, label.is_duplicate));
+        answers.dedup_by_key(|label| (label.rows, label.is_duplicate));
         if let Some(twice) = answers.windows(2).find(|two| two[0].rows == two[1].rows) {
             let [a, b] = twice[0].rows;
             let (a, b) = if ids.before(a, b) { (a, b) } else { (b, a) };
@@ -159,13 +205,30 @@ impl Labels {
 }
 
 /// An answer to a pair of rows.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Label {
+#[derive(Debug)]
+pub(super) struct Label {
     /// The lesser row first.
     rows: [u32; 2],
     is_duplicate: bool,
-    /// Set once the join has found the pair.
-    is_found: bool,
+    /// The ids as they are shown, which tell the pair in whatever order rows were read.
+    ids: [String; 2],
+    /// The similarity, once the join has found the pair.
+    similarity: Option<f64>,
+}
+
+/// Notes the similarity of a pair, if there is an answer to it.
+fn note(given: &mut [Label], pair: &Pair) {
+    let key = [pair.left.min(pair.right), pair.left.max(pair.right)];
+    if let Ok(place) = given.binary_search_by_key(&key, |given| given.rows) {
+        given[place].similarity = Some(pair.similarity);
+    }
+}
+
+/// Counts the answers by the similarities of their pairs.
+pub(super) fn counted(given: &[Label]) -> Answers {
+    let mut answers = Answers::default();
+    given.iter().for_each(|label| answers.add(label.similarity, label.is_duplicate));
+    answers
 }
 
 /// Returns the type of the ids for an example, if they need one.

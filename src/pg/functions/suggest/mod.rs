@@ -19,7 +19,7 @@ use crate::pg::server::set_returning::{self, Row, RowSource, Rows, float};
 use crate::pg::server::values::text;
 use neardup_core::suggest::advice::{Advice, advice, of_all};
 use neardup_core::suggest::answers::{Interval, ThresholdEstimate};
-use neardup_core::suggest::labelled::labelled;
+use neardup_core::suggest::labelled::{labelled, weighed};
 
 sql_functions! {
     /// `suggest(docs, id_column, text_column, sample, labels, min_precision)`
@@ -56,11 +56,17 @@ fn suggestions(given: Named<'_>) -> Result<impl RowSource<{ COLUMNS.len() }> + u
     // The answers are about the similarity of whole texts.
     let of_wholes = advice.iter().position(|advice| advice.method == "jaccard");
     if let (Some(labels), Some(of_wholes)) = (labels, of_wholes) {
-        let answers = labels.answers(&request, profile)?;
+        let given = labels.answers(&request, profile)?;
+        let answers = labels::counted(&given);
         let all = |pairs: u64| of_all(pairs, *documents);
         let of_wholes = advice.remove(of_wholes);
         let with_labels = labelled(&of_wholes, &answers, curve, wanted, all);
         rows.extend(with_labels.into_iter().map(|row| (row.advice, Some(row.estimate))));
+        if let Some(gain) = labels.weighed(&request, &survey, &given)? {
+            // A wanted precision comes first.
+            let place = usize::from(wanted.is_some()).min(rows.len());
+            rows.insert(place, (weighed(&of_wholes, &gain, *documents), None));
+        }
     }
     rows.extend(advice.into_iter().map(|advice| (advice, None)));
     let example = request.example.for_function("near_duplicates", id_type(&request));
@@ -74,6 +80,9 @@ fn advised_call(example: &Example, advice: &Advice) -> String {
         example = example.for_function("partial_duplicates", example.id_type.clone());
     } else if advice.method != "jaccard" {
         example = example.with("method", literal(advice.method));
+    }
+    if advice.is_weighed {
+        example = example.with("options", literal("{\"weight\": \"idf\"}"));
     }
     if let (Some(least), Some(most)) = (advice.min_run, advice.max_documents) {
         let options = format!("{{\"min_run\": {least}, \"max_documents\": {most}}}");

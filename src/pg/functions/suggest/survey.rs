@@ -9,6 +9,7 @@ use pgrx::check_for_interrupts;
 
 use crate::pg::read::documents::Finished;
 use crate::pg::read::sample::CallSample;
+use crate::pg::read::source::DocumentSource;
 use crate::pg::request::example::Example;
 use crate::pg::request::form::{Named, SUGGEST_PAIRS};
 use crate::pg::request::{Request, sample_size};
@@ -35,6 +36,8 @@ pub(super) struct Survey {
     pub shares: Option<Shares>,
     /// The numbers of documents in the sample and of all documents.
     pub documents: [u64; 2],
+    /// The documents of the sample.
+    pub sampled: DocumentSource,
     /// The ids of the sample.
     pub finished: Finished,
     pairs: Pairs,
@@ -54,7 +57,7 @@ impl Survey {
         let (pairs, finished, account) = reading.prepare(|reading| within::pairs(&method, reading))?;
         let curve = PairCurve::new(finished.left.len())?;
         let documents = [account.documents, sample.documents];
-        let mut survey = Self { profile, curve, shares: None, documents, finished, pairs };
+        let mut survey = Self { profile, curve, shares: None, documents, sampled, finished, pairs };
         let looks_at_parts = proposals.is_none() && profile.are_texts && profile.parts() == ComparedBy::Runs;
         let mut parts = looks_at_parts.then(WholesAndParts::default);
         survey.join(proposals, parts.as_mut())?;
