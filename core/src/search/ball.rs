@@ -266,10 +266,7 @@ impl<'a> SetBall<'a> {
         if let Some(weights) = weights {
             writer.put(WEIGHED)?;
             if most == WHOLE {
-                writer.list(weights.list(), |writer, (word, weight)| {
-                    writer.string(word)?;
-                    writer.put(&format!(",{weight}"))
-                })?;
+                weights.write_text(&mut writer)?;
             }
             writer.put(":")?;
         }
@@ -305,7 +302,10 @@ impl<'a> SetBall<'a> {
         let parameters = parameters(measure, origin, shingle, multiset, form)?;
         let weighed = document.strip_prefix(WEIGHED);
         let mut reader = JsonReader::new(weighed.unwrap_or(document), NAME, stop);
-        let list = weighed.map(|_| read_list(&mut reader)).transpose()?;
+        let list = weighed.map(|_| KeyWeights::read_text(&mut reader)).transpose()?.flatten();
+        if weighed.is_some() && list.is_none() {
+            return Err(bad("its weights should be a list of words and weights, with a colon after it"));
+        }
         let parameters = list.map_or(Ok(parameters.clone()), |list| parameters.weighed(&list))?;
         let mut bytes = header(&parameters, similarity).map_err(|error| bad(error.to_string()))?;
         match origin {
@@ -366,22 +366,6 @@ fn split_list(bytes: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
     let (length, rest) = bytes.split_first_chunk()?;
     let (list, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
     (!list.is_empty()).then_some((Some(list), rest))
-}
-
-/// Reads the words and their weights from the text form of a ball, and the colon after them.
-fn read_list(reader: &mut JsonReader<'_>) -> Result<Vec<u8>> {
-    let (mut list, mut word) = (Vec::new(), None::<Vec<u8>>);
-    reader.list(|reader| match word.take() {
-        None => reader.string(word.insert(Vec::new())),
-        Some(word) => {
-            let weight = u16::try_from(reader.number()?).map_err(|_| bad("a weight is too great"))?;
-            KeyWeights::append(&mut list, &word, weight)
-        }
-    })?;
-    if word.is_some() || list.is_empty() || !reader.takes(':') {
-        return Err(bad("its weights should be a list of words and weights, with a colon after it"));
-    }
-    Ok(list)
 }
 
 /// Returns the head of a ball: these bytes, and the least similarity.

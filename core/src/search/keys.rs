@@ -76,7 +76,8 @@ pub fn keys_of(
     memory::append(keys, hashes.iter().map(|hash| (hash >> u32::BITS) as u32), DOING)
 }
 
-/// Computes the distinct keys of the first elements of a set: as few as weigh `weight`. The keys are returned in ascending order. An index stores these keys of a row.
+/// Computes the distinct keys of the first elements of a set: as few as weigh `weight`. The keys
+/// are returned in ascending order. An index stores these keys of a row.
 pub fn prefix_keys(
     keys: &[u32],
     ordered: OrderedTokens<'_>,
@@ -89,7 +90,7 @@ pub fn prefix_keys(
     Ok(())
 }
 
-/// Computes the classes of the first elements of a set, as few as weigh `weight`, and for each class
+/// Returns the classes of the first elements of a set, as few as weigh `weight`, and for each class
 /// the number of hits that these elements are. The classes are returned in ascending order. A class
 /// consists of the upper `bits` bits of a key, at most 32.
 pub fn prefix_classes(

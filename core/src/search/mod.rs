@@ -33,7 +33,7 @@
 //!
 //! # Words that weigh
 //!
-//! With [`weights`], sizes and what is shared are weights, and so are l(n) and p: the first elements
+//! With [`weights`], sizes and overlaps are weights, and so are l(n) and p: the first elements
 //! are as few as weigh so much. Let the heaviest element weigh h, and the row and the ball share
 //! elements of weight o. Those that are not both indexed and looked up are all in what is left out
 //! of the row, or all in what is left out of the ball's set, so they weigh at most max(n - l(n),

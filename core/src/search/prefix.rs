@@ -87,7 +87,7 @@ impl SetSpec {
     }
 
     /// Returns the weight of the first elements of a set of which it has at least two in common
-    /// with each similar set, or one if it may share only one. `one` is the weight of those of which
+    /// with each similar set, or one if it may share only one. `one` is the weight of that of which
     /// it has at least one in common.
     fn reached(&self, size: u32, one: u32) -> u32 {
         let heaviest = self.heaviest();
@@ -170,7 +170,7 @@ impl SearchReach {
         weight.div_ceil(self.spec.hit())
     }
 
-    /// Returns what a row of this size has to share with the ball's set, or `None` if no row of this
+    /// Returns what a row of this size must share with the ball's set, or `None` if no row of this
     /// size is similar.
     pub fn shared(&self, row_size: u32) -> Option<u32> {
         if !self.sizes.contains(&row_size) {

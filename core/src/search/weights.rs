@@ -7,11 +7,12 @@
 //! | from 6 on | the word as texts are cut, UTF-8 |
 //!
 //! A token's weight follows from its key: no word has the key of another word, and a token that is
-//! not in the list has the next key that is of no word. So a set of keys weighs exactly what the set
+//! not in the list has the next key that is of no word. So a set of keys weighs just what the set
 //! of its tokens weighs.
 
 use std::sync::Arc;
 
+use super::json::{JsonReader, JsonWriter};
 use crate::error::Result;
 use crate::features::FeatureSpec;
 use crate::features::dictionary::weights::{GREATEST, MOST, TOO_HEAVY, WordWeights, squared};
@@ -41,7 +42,7 @@ impl PartialEq for KeyWeights {
 }
 
 impl KeyWeights {
-    /// Returns the bytes of a list. They are empty if all words weigh the same. O(words · log words).
+    /// Returns the bytes of a list. Empty if all words weigh the same. O(words · log words).
     pub fn bytes_of(words: &WordWeights) -> Result<Vec<u8>> {
         let mut light = Vec::new();
         for (word, weight) in words.tokens().filter(|(_, weight)| *weight < GREATEST) {
@@ -54,7 +55,7 @@ impl KeyWeights {
     }
 
     /// Appends a word to the bytes of a list.
-    pub(super) fn append(bytes: &mut Vec<u8>, word: &[u8], weight: u16) -> Result<()> {
+    fn append(bytes: &mut Vec<u8>, word: &[u8], weight: u16) -> Result<()> {
         memory::extend(bytes, &weight.to_le_bytes(), DOING)?;
         memory::extend(bytes, &(word.len() as u32).to_le_bytes(), DOING)?;
         memory::extend(bytes, word, DOING)
@@ -123,6 +124,29 @@ impl KeyWeights {
     /// Returns the words and their weights, ascending.
     pub fn list(&self) -> impl Iterator<Item = (&str, u16)> {
         Self::each(&self.bytes).flatten()
+    }
+
+    /// Writes the list as text: `["gmbh",410]`.
+    pub(super) fn write_text(&self, writer: &mut JsonWriter<'_>) -> Result<()> {
+        writer.list(self.list(), |writer, (word, weight)| {
+            writer.string(word)?;
+            writer.put(&format!(",{weight}"))
+        })
+    }
+
+    /// Reads the text of a list and the colon after it, and returns the bytes of the list. Returns
+    /// `None` if it is none.
+    pub(super) fn read_text(reader: &mut JsonReader<'_>) -> Result<Option<Vec<u8>>> {
+        let (mut list, mut word, mut fits) = (Vec::new(), None::<Vec<u8>>, true);
+        reader.list(|reader| match word.take() {
+            None => reader.string(word.insert(Vec::new())),
+            Some(word) => {
+                let weight = u16::try_from(reader.number()?);
+                fits &= weight.is_ok();
+                Self::append(&mut list, &word, weight.unwrap_or(0))
+            }
+        })?;
+        Ok((fits && word.is_none() && reader.takes(':') && !list.is_empty()).then_some(list))
     }
 
     /// Returns the words, as joins take them.

@@ -43,7 +43,7 @@ pub fn labelled(
     rows
 }
 
-/// Returns the row of weights that are better by the answers. `suggestion` is the row without labels,
+/// The row of weights that are better by the answers. `suggestion` is the row without labels,
 /// and `documents` are the number of documents in the sample and of all documents.
 pub fn weighed(suggestion: &Advice, gain: &WeightGain, [sampled, all]: [u64; 2]) -> Advice {
     let WeightGain { threshold, f1: [without, with], better } = *gain;

@@ -43,7 +43,7 @@ pub struct WeightGain {
 /// The best F1 of all thresholds, and the bin of the threshold.
 type BestF1 = (f64, usize);
 
-/// Returns what weights change, if they are better by more than chance. `strata` says how many pairs
+/// Says what weights change, if they are better by more than chance. `strata` says how many pairs
 /// there are by their similarity without weights, `weighed` by that with weights: more of them than
 /// the answers stand for are taken as no duplicates. O(answers · samples).
 pub fn gain(
@@ -134,7 +134,7 @@ mod tests {
         let mut reversed = pairs.clone();
         reversed.reverse();
         assert_eq!(gain(reversed, &answers, &strata, &weighed).unwrap(), Some(found));
-        // Pairs that only weights make similar, and that have no answers, are taken as no duplicates.
+        // Pairs that only weights make similar, and that have no answers, are no duplicates.
         let mut more = weighed;
         more[bin(0.9)] += 10_000;
         assert_eq!(gain(pairs.clone(), &answers, &strata, &more).unwrap(), None);

@@ -301,7 +301,7 @@ proptest! {
         prop_assert_eq!(keys(&row, &parameters, u32::MAX).len() as u32, left);
     }
 
-    /// The same with words that weigh, beside what the join of two rows says; and the same boundary:
+    /// The same with words that weigh, beside what the join of two rows says; and the boundary:
     /// a ball with just this similarity has the row.
     #[test]
     fn what_is_judged_is_what_is_joined_by_weight(
