@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn chance_is_no_gain() {
         let (pairs, answers, [strata, weighed]) =
-            judged(60, |n| (if mix(n as u64) % 2 == 0 { 0.9 } else { 0.3 }, n % 2 == 0));
+            judged(60, |n| (if mix(n as u64) >> 63 == 0 { 0.9 } else { 0.3 }, n % 2 == 0));
         assert_eq!(gain(pairs, &answers, &strata, &weighed).unwrap(), None);
         let (pairs, answers, [strata, weighed]) = judged(60, |_| (0.42, true));
         assert_eq!(gain(pairs, &answers, &strata, &weighed).unwrap(), None);
