@@ -55,10 +55,10 @@ impl ClassOptions {
     /// Returns the options of an index.
     pub(super) fn read(index: OpenIndex) -> Self {
         // SAFETY: there is always a struct of options.
-        unsafe { Self::of(index).read() }
+        unsafe { Self::stored(index).read() }
     }
 
-    fn of(index: OpenIndex) -> *const Self {
+    fn stored(index: OpenIndex) -> *const Self {
         // SAFETY: an open index, whose last column is of a class with the options that `declare`
         // declares.
         unsafe {
@@ -69,7 +69,7 @@ impl ClassOptions {
 
     /// Returns the list of weights of an index whose class has this option, if it was given.
     pub(super) fn weight(index: OpenIndex) -> Result<Option<String>> {
-        let options = Self::of(index);
+        let options = Self::stored(index);
         // SAFETY: the server puts the strings of options behind them, in the memory of the index.
         unsafe {
             let at = (*options).weight;
