@@ -10,6 +10,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
+use super::character_counts::CharacterCounts;
 use super::edit::EditPredicate;
 use super::levenshtein::Pattern;
 use crate::error::{Error, Result};
@@ -28,6 +29,7 @@ struct NearWord {
     /// The bytes of the word in the text.
     bytes: Range<usize>,
     characters: u32,
+    counts: CharacterCounts,
     /// The numbers of its occurrences.
     occurrences: Range<u32>,
     /// How many of them are paired, of a right word.
@@ -66,10 +68,11 @@ fn cut(text: &str, words: &mut Vec<NearWord>, stop: &Stop) -> Result<u32> {
         match words.last_mut() {
             Some(last) if text[last.bytes.clone()] == *word => last.occurrences.end = next,
             _ => {
-                let characters = word.chars().count() as u32;
+                // No text of the server has more characters than 32 bits can count.
+                let (characters, counts) = (word.chars().count() as u32, CharacterCounts::new(word));
                 memory::push(
                     words,
-                    NearWord { bytes, characters, occurrences: count..next, paired: 0 },
+                    NearWord { bytes, characters, counts, occurrences: count..next, paired: 0 },
                     DOING,
                 )?;
             }
@@ -126,12 +129,15 @@ impl WordPairing {
 
     /// Adds the words of the right text that are near the next word of the left one.
     fn compare(&mut self, word: usize, text: &str, edit: EditPredicate, stop: &Stop) -> Result<()> {
-        let (characters, pattern) = (self.left[word].characters, &mut self.patterns[word]);
+        let (NearWord { characters, counts, .. }, pattern) = (&self.left[word], &mut self.patterns[word]);
         for (n, other) in (0..).zip(&self.right) {
             stop.check_every(n, 1 << 10)?;
-            let most = edit.most_distance(characters.max(other.characters));
-            let text = &text[other.bytes.clone()];
-            if pattern.distance(text, other.characters, most, most, stop)?.is_some() {
+            let most = edit.most_distance(other.characters.max(*characters));
+            let longer = i64::from(*characters) - i64::from(other.characters);
+            // Most words are told apart by their letters alone.
+            if counts.least_distance(&other.counts, longer) <= most
+                && pattern.distance(&text[other.bytes.clone()], other.characters, most, most, stop)?.is_some()
+            {
                 memory::push(&mut self.near, n, DOING)?;
             }
         }

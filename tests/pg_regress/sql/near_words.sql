@@ -26,14 +26,14 @@ FROM near_duplicates_between('people', 'others', 0.6, method => 'containment', t
 SELECT left_id, right_id, similarity
 FROM near_duplicates_between('others', 'people', 0.2, method => 'containment', text_column => 'name', options => '{"word_similarity": 0.7}') ORDER BY 1, 2;
 SELECT cluster_id, id FROM near_duplicate_clusters('people', 0.6, text_column => 'name', options => '{"word_similarity": 0.8}') ORDER BY 1, 2;
-SELECT id, duplicate_of FROM eliminate('people', 0.6, text_column => 'name', options => '{"word_similarity": 0.8}') ORDER BY 1;
+SELECT * FROM eliminate('people', 0.6, text_column => 'name', options => '{"word_similarity": 0.8}') ORDER BY 1;
 SELECT left_id, right_id FROM near_duplicates('people', 0.6, text_column => 'name', within => 'town', options => '{"word_similarity": 0.8}') ORDER BY 1, 2;
 SELECT left_id, right_id FROM near_duplicates('people', 0.6, text_column => 'name', across => 'town', options => '{"word_similarity": 0.8}') ORDER BY 1, 2;
 SELECT left_id, right_id FROM near_duplicates('people', 0.6, text_column => 'name', tokenizer => 'whitespace', options => '{"word_similarity": 0.7}') ORDER BY 1, 2;
 SELECT left_id, right_id FROM near_duplicates('people', method => 'overlap', text_column => 'name', options => '{"word_similarity": 0.8, "min_overlap": 2}') ORDER BY 1, 2;
 SELECT count(*) > 0 AS plans FROM near_duplicates_plan('people', 0.6, text_column => 'name', options => '{"word_similarity": 0.8}');
-CALL near_duplicates_into('people_pairs', 'people', 0.6, text_column => 'name', options => '{"word_similarity": 0.8}');
-SELECT * FROM people_pairs ORDER BY 1, 2;
+CALL near_duplicates_into('people', 0.6, 'people_into', '{"word_similarity": 0.8}', text_column => 'name');
+TABLE people_into ORDER BY 1, 2;
 SELECT neardup_watch('people', 0.6, text_column => 'name', options => '{"word_similarity": 0.8}');
 CALL neardup_refresh('people');
 INSERT INTO people VALUES (11, 'a', 'Hadockk, Brian');
@@ -48,7 +48,7 @@ SELECT * FROM near_duplicates('people', 0.6, text_column => 'name', shingle => 2
 SELECT * FROM near_duplicates('people', 0.6, text_column => 'name', tokenizer => 'chars', options => '{"word_similarity": 0.8}');
 SELECT * FROM near_duplicates('people', 0.6, text_column => 'name', tokenizer => 'tsearch:simple', options => '{"word_similarity": 0.8}');
 CREATE TABLE made (id int PRIMARY KEY, tokens text[]);
-SELECT * FROM near_duplicates('made', 0.6, options => '{"word_similarity": 0.8}');
+SELECT * FROM near_duplicates('made', 0.6, text_column => 'tokens', options => '{"word_similarity": 0.8}');
 SELECT * FROM near_duplicates('people', 0.6, text_column => 'name', method => 'hamming', options => '{"word_similarity": 0.8}');
 SELECT * FROM nearest('people', 1, text_column => 'name', options => '{"word_similarity": 0.8}');
 SELECT * FROM near_duplicates('people', text_column => 'name', method => 'combined', options => '{"techniques": [{"method": "jaccard", "word_similarity": 0.8}]}');
