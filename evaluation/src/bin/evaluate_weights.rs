@@ -73,8 +73,9 @@ fn rows(data: &Path, name: &str, shingle: usize) -> Vec<Vec<String>> {
     let (of, count) = bootstrap::connected(texts.len(), labels.right.iter().copied());
     let spec = FeatureSpec { shingle, multiset: shingle == 1, ..FeatureSpec::WORDS };
     let mut first: Option<Vec<Part>> = None;
-    let of_words = |measure| {
-        Sets { spec, ..Sets::of_words(measure, FLOORS[usize::from(shingle > 1)]).expect("a threshold") }
+    let of_words = |measure| Sets {
+        spec,
+        ..Sets::of_words(measure, FLOORS[usize::from(shingle > 1)]).expect("a threshold")
     };
     let measures = [
         ("jaccard", Measure::Jaccard, Weights::Equal),
