@@ -40,7 +40,6 @@ pub fn mix(value: u64) -> u64 {
 
 /// Returns the number that [`mix`] hashes to `hash`.
 #[inline]
-#[cfg(test)]
 pub fn unmix(hash: u64) -> u64 {
     let mut z = hash ^ (hash >> 31) ^ (hash >> 62);
     z = z.wrapping_mul(0x3196_42b2_d24d_8ec3);

@@ -84,6 +84,15 @@ impl FeatureSpec {
     /// ```
     pub const WORDS: Self = Self { tokenizer: Tokenizer::Words, shingle: 1, multiset: true, wrap: false };
 
+    /// Reports whether the tokens of texts are hashes of shingles or of grams of characters.
+    pub(crate) fn hashes_texts(&self) -> bool {
+        match self.tokenizer {
+            Tokenizer::Chars => false,
+            Tokenizer::RawChars => true,
+            _ => self.shingle > 1,
+        }
+    }
+
     /// Checks a shingle length from a user.
     #[cfg_attr(not(feature = "internals"), doc(hidden))]
     pub fn check_shingle(name: &'static str, shingle: i64) -> Result<usize> {
@@ -185,6 +194,16 @@ impl Document {
         match self {
             Self::Text(text) if spec.tokenizer == Tokenizer::Words && spec.shingle == 1 => Some(text),
             _ => None,
+        }
+    }
+
+    /// Reports whether the tokens are numbers: those of the user, or hashes of shingles or of grams
+    /// of characters.
+    pub(crate) fn has_numbers(&self, spec: &FeatureSpec) -> bool {
+        match self {
+            Self::Text(_) => spec.hashes_texts(),
+            Self::Numbers(_) => true,
+            Self::Page(_) | Self::Tokens(_) => spec.shingle > 1,
         }
     }
 

@@ -32,14 +32,14 @@ impl<'a> Reading<'a> {
             builder = builder.small();
         }
         // Most words are already known to the worker that reads them, so each word takes a few
-        // bytes. Each shingle takes 48 bytes.
-        if spec.shingle == 1 {
+        // bytes, as does a hash that needs no number. Others take 48 bytes each.
+        if spec.shingle == 1 || (files && spec.hashes_texts()) {
             self.batch_bytes = 16 << 20;
         }
         let long = builder.long;
         self.read(|batch| {
             if let Some(from) = batch.begins_right() {
-                builder.go_right(from)?;
+                builder.go_right(from);
             }
             let mut pending = 0;
             if is_small {

@@ -61,13 +61,16 @@ impl<'a> SetBuilder<'a> {
     /// are only in the dictionary, because a vocabulary takes longer to make than it saves.
     pub(crate) fn alone(&mut self, bytes: usize) -> Result<(&mut Collector, &mut Dictionary)> {
         const BYTES_A_TOKEN: usize = 6;
-        self.dictionary.expect(bytes / BYTES_A_TOKEN)?;
+        if !self.collectors[0].spec.hashes_texts() {
+            self.dictionary.expect(bytes / BYTES_A_TOKEN)?;
+        }
         Ok((&mut self.collectors[0], &mut self.dictionary))
     }
 
-    /// Allows sets to go to files.
+    /// Allows sets to go to files, and leaves tokens that are numbers without a dictionary.
     #[must_use]
-    pub fn with_files(self, files: &'a dyn TempFiles) -> Self {
+    pub fn with_files(mut self, files: &'a dyn TempFiles) -> Self {
+        self.collectors.iter_mut().for_each(|collector| collector.keeps_hashes = true);
         Self { spill: Some(Spill::new(files)), ..self }
     }
 
@@ -86,17 +89,12 @@ impl<'a> SetBuilder<'a> {
 
     /// Starts the right table: the rows from number `from` on are in it. No document may be
     /// pending.
-    pub fn go_right(&mut self, from: u32) -> Result<()> {
+    pub fn go_right(&mut self, from: u32) {
         self.right_from = Some(from);
         if let Some(spill) = &mut self.spill {
-            // Tokens that are counted in files tell the tables apart by the order of the sets.
-            if self.dictionary.is_frozen() {
-                spill.take(&mut self.collectors)?;
-            }
             spill.go_right(from);
         }
         self.collectors.iter_mut().for_each(Collector::go_right);
-        Ok(())
     }
 
     /// Makes the sets of all collected documents. Returns the number of bytes that the collectors
@@ -167,7 +165,8 @@ impl<'a> SetBuilder<'a> {
             dictionary.freeze();
         }
         // The index of a join takes about as much memory as the sets.
-        if dictionary.is_frozen() || (held + sets + others > memory && sets > memory / 8) {
+        let is_full = collectors.iter().any(|collector| collector.sets.is_full());
+        if dictionary.is_frozen() || is_full || (held + sets + others > memory && sets > memory / 8) {
             spill.take(collectors)?;
         }
         Ok(held)

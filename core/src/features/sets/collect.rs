@@ -15,8 +15,8 @@ use crate::features::dictionary::pending::{Pending, PendingDocument, UNKNOWN};
 use crate::features::dictionary::shard::{OVERFLOW, REPEAT};
 use crate::features::dictionary::vocabulary::Vocabulary;
 use crate::features::tokens::{Document, FeatureSpec, Scratch, Token, for_each_token};
-use crate::memory;
 use crate::text::words::{for_each_words, for_text_of_signs};
+use crate::{hash, memory};
 
 const DOING: &str = "collecting token sets";
 
@@ -37,12 +37,16 @@ pub struct Collector {
     pub empty: u64,
     /// The table of the documents that are added: 0 for the left table, 1 for the right table.
     pub(crate) table: usize,
+    /// Whether tokens that are numbers stay hashes, which are counted when all sets are known.
+    pub(super) keeps_hashes: bool,
     /// The progress of making sets of the pending documents: how many documents are done, how many
     /// tokens they have, and how many of these tokens were looked up in the dictionary.
     made: (usize, usize, usize),
     scratch: Scratch,
     /// Scratch memory for the words that a document has more than once.
     repeated: Vec<u32>,
+    /// Scratch memory for the hashes of a document.
+    hashes: Vec<u64>,
 }
 
 impl Collector {
@@ -56,9 +60,11 @@ impl Collector {
             tokens: 0,
             empty: 0,
             table: 0,
+            keeps_hashes: false,
             made: (0, 0, 0),
             scratch: Scratch::default(),
             repeated: Vec::new(),
+            hashes: Vec::new(),
         }
     }
 
@@ -76,6 +82,9 @@ impl Collector {
     /// Adds the tokens of a document, which are numbered later. After an error, including a stop,
     /// everything is as it was before.
     pub fn add(&mut self, row: u32, document: &Document, stop: &Stop) -> Result<()> {
+        if self.keeps_hashes && document.has_numbers(&self.spec) {
+            return self.add_hashes(row, document, stop);
+        }
         let start = (self.pending.tokens.len(), self.pending.lookups.len(), self.pending.long.len());
         let added = self.add_tokens(document, stop).and_then(|fingerprint| {
             let Pending { tokens, documents, .. } = &mut self.pending;
@@ -98,6 +107,35 @@ impl Collector {
             }
             self.pending.lookups.truncate(start.1);
             self.pending.long.truncate(start.2);
+        }
+        added
+    }
+
+    /// Makes the set of a document whose tokens are numbers. After an error, including a stop,
+    /// everything is as it was before.
+    fn add_hashes(&mut self, row: u32, document: &Document, stop: &Stop) -> Result<()> {
+        let Self { spec, sets, scratch, hashes, .. } = self;
+        hashes.clear();
+        for_each_token(document, spec, scratch, stop, |token| {
+            stop.check_every(hashes.len() + 1, CHECK_EVERY)?;
+            let Token::Number(number) = token else { return Ok(()) };
+            memory::push(hashes, hash::mix(number), DOING)
+        })?;
+        executor::sort_unstable_by(hashes, stop, &Ord::cmp)?;
+        if !spec.multiset {
+            hashes.dedup();
+        }
+        let size = check_size(hashes.len())?;
+        if size == 0 {
+            self.empty += 1;
+            return Ok(());
+        }
+        let start = sets.hashes.len();
+        let fingerprint = hashes.iter().fold(0u64, |sum, &hash| sum.wrapping_add(hash));
+        let added = sets.extend_hashes(hashes).and_then(|()| sets.close(row, fingerprint));
+        match added {
+            Ok(()) => self.tokens += size as u64,
+            Err(_) => sets.hashes.truncate(start),
         }
         added
     }
@@ -126,6 +164,9 @@ impl Collector {
         dictionary: &mut Dictionary,
         stop: &Stop,
     ) -> Result<()> {
+        if self.keeps_hashes && document.has_numbers(&self.spec) {
+            return self.add_hashes(row, document, stop);
+        }
         let Self { spec, sets, table, scratch, .. } = self;
         let stamp = dictionary.stamps(1)?;
         let (start, overflow) = (sets.tokens.len(), sets.overflow.len());

@@ -46,7 +46,7 @@ pub fn gram_sets(
         |text: u32| memory::copied(texts.text(text), "cutting a text into grams").map(Document::Text);
     for (table, range) in [Some(left), right].into_iter().flatten().enumerate() {
         if table == 1 {
-            builder.go_right(range.start)?;
+            builder.go_right(range.start);
         }
         let mut from = range.start;
         while from < range.end {

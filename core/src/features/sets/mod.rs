@@ -2,6 +2,7 @@
 
 pub mod builder;
 pub mod collect;
+mod counted;
 mod distinct;
 pub mod exact;
 pub mod grams;

@@ -1,10 +1,14 @@
 //! Sets of token numbers, as workers make them.
 
+use std::ops::Range;
+
 use super::overflow::{OverflowToken, settle_document};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory;
 
 const DOING: &str = "collecting token sets";
+/// Places among the hashes have 32 bits. Sets go to a file long before there are so many.
+const MOST_HASHES: usize = u32::MAX as usize;
 
 /// Sets of token numbers, concatenated, and the row of each set.
 #[derive(Debug, Default)]
@@ -18,24 +22,62 @@ pub struct Sets {
     /// For each set, the sum of the hashes of its tokens. It does not depend on the order of the
     /// tokens, so it is the same for equal sets.
     pub fingerprints: Vec<u64>,
+    /// The hashes of further tokens, which are numbers, in ascending order for each set: a bijection
+    /// of the numbers. Where repeats count, a token is there as often as its document has it.
+    /// Later they are places of counted tokens ([`super::counted`]).
+    pub(super) hashes: Vec<u64>,
+    /// The end of each set in `hashes`; those of the last sets may be missing if they have none.
+    pub(super) hash_ends: Vec<usize>,
     /// Further tokens, which the dictionary has no number for, by set.
     pub(super) overflow: Vec<OverflowToken>,
 }
 
 impl Sets {
     /// Returns the place of the tokens of set `n`.
-    pub fn range(&self, n: usize) -> std::ops::Range<usize> {
+    pub fn range(&self, n: usize) -> Range<usize> {
         let start = if n == 0 { 0 } else { self.ends[n - 1] };
         start..self.ends[n]
     }
 
+    /// Returns the hashes of the tokens of set `n` that are numbers.
+    #[inline]
+    pub(super) fn hashes(&self, n: usize) -> &[u64] {
+        let end = |n: usize| self.hash_ends.get(n).copied().unwrap_or(self.hashes.len());
+        &self.hashes[n.checked_sub(1).map_or(0, end)..end(n)]
+    }
+
+    /// Reports whether there are so many hashes that they should go to a file.
+    pub(super) fn is_full(&self) -> bool {
+        self.hashes.len() > MOST_HASHES / 2
+    }
+
+    /// Returns the number of tokens of set `n`, but for the overflow.
+    pub(super) fn count(&self, n: usize) -> usize {
+        self.range(n).len() + self.hashes(n).len()
+    }
+
+    /// Adds the sorted hashes of the next set.
+    pub(super) fn extend_hashes(&mut self, hashes: &[u64]) -> Result<()> {
+        if self.hashes.len() + hashes.len() > MOST_HASHES {
+            return Err(Error::TooMany { what: "tokens in memory", limit: MOST_HASHES as u64 });
+        }
+        memory::extend(&mut self.hashes, hashes, DOING)
+    }
+
     /// Makes a set of the tokens after the last set.
     pub(super) fn close(&mut self, row: u32, fingerprint: u64) -> Result<()> {
+        if !self.hashes.is_empty() {
+            memory::lengthen(&mut self.hash_ends, 0, self.rows.len(), DOING)?;
+            memory::reserve(&mut self.hash_ends, 1, DOING)?;
+        }
         memory::reserve(&mut self.ends, 1, DOING)?;
         memory::reserve(&mut self.rows, 1, DOING)?;
         memory::push(&mut self.fingerprints, fingerprint, DOING)?;
         self.rows.push(row);
         self.ends.push(self.tokens.len());
+        if !self.hashes.is_empty() {
+            self.hash_ends.push(self.hashes.len());
+        }
         Ok(())
     }
 
@@ -56,6 +98,15 @@ impl Sets {
         memory::extend(&mut right.rows, &self.rows[set..], DOING)?;
         memory::extend(&mut right.fingerprints, &self.fingerprints[set..], DOING)?;
         right.ends.iter_mut().for_each(|place| *place -= end);
+        let from = self.overflow.partition_point(|token| (token.set as usize) < set);
+        memory::append(&mut right.overflow, self.overflow.drain(from..), DOING)?;
+        right.overflow.iter_mut().for_each(|token| token.set -= set as u32);
+        if !self.hashes.is_empty() {
+            let end = set.checked_sub(1).map_or(0, |last| self.hash_ends[last]);
+            memory::append(&mut right.hashes, self.hashes.drain(end..), DOING)?;
+            memory::append(&mut right.hash_ends, self.hash_ends.drain(set..).map(|own| own - end), DOING)?;
+            self.hashes.shrink_to_fit();
+        }
         self.tokens.truncate(end);
         self.tokens.shrink_to_fit();
         self.ends.truncate(set);
@@ -70,6 +121,8 @@ impl Sets {
             + memory::bytes(&self.ends)
             + memory::bytes(&self.rows)
             + memory::bytes(&self.fingerprints)
+            + memory::bytes(&self.hashes)
+            + memory::bytes(&self.hash_ends)
             + memory::bytes(&self.overflow)
     }
 }

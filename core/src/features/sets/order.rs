@@ -9,6 +9,7 @@
 use std::ops::Range;
 
 use super::collect::Collector;
+use super::counted::{CountedTokens, are_equal};
 use super::number_sets::Sets;
 use super::records::{Members, Records, TokensPlace};
 use super::store::{RecordStore, RecordTable};
@@ -16,6 +17,7 @@ use super::translate::{Translated, translate};
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::dictionary::Dictionary;
+use crate::features::dictionary::by_content::Weigher;
 use crate::features::dictionary::rank::{ByNumber, rank};
 use crate::features::dictionary::weights::{MOST, TOO_HEAVY, TokenWeights, Weighing};
 use crate::memory;
@@ -68,17 +70,24 @@ pub fn order(
     }
     let documents = parts.iter().map(|part| part.rows.len()).sum();
     let weights = weighing.of_dictionary(&dictionary, documents, executor)?;
-    let sizes = sizes(&parts, weights.as_ref(), executor)?;
+    let new = |of| Weigher::new(weighing, documents, &dictionary, of, executor);
+    let weigher = weights.as_ref().map(new).transpose()?;
+    let mut counted =
+        CountedTokens::new(&mut parts, lefts, right_from.is_some(), weigher.as_ref(), executor)?;
+    drop(weigher);
+    let sizes = sizes(&parts, weights.as_ref(), &counted, executor)?;
     let mut groups = group_equal_sets(&mut parts, sizes, lefts, executor)?;
     let split = groups.starts.partition_point(|&start| (groups.entries[start].part as usize) < lefts);
-    let ranks = rank(&dictionary, None, right_from.is_some(), executor)?;
-    let by_rank = TokenWeights::by_rank(weights.as_ref(), &ranks)?;
+    let mut frequencies = counted.frequencies(executor)?;
+    let ranks = rank(&dictionary, Some(&mut frequencies), right_from.is_some(), executor)?;
+    let mut by_rank = TokenWeights::by_rank(weights.as_ref(), &ranks)?;
+    counted.take_ranks(frequencies, &mut by_rank, executor)?;
     let weights_bytes = weights.map_or(0, |weights| weights.bytes());
-    let (weights, distinct_tokens) = (by_rank, dictionary.len());
+    let (weights, distinct_tokens) = (by_rank, dictionary.len() + counted.distinct);
     let groups_bytes = memory::bytes(&groups.entries) + memory::bytes(&groups.starts);
-    let sets_bytes = |parts: &[Sets]| parts.iter().map(Sets::bytes).sum::<usize>();
-    let dictionary_bytes = dictionary.bytes() + ranks.bytes();
-    let held = dictionary_bytes + weights_bytes + sets_bytes(&parts) + groups_bytes;
+    let sets_bytes: usize = parts.iter().map(Sets::bytes).sum();
+    let dictionary_bytes = dictionary.bytes() + ranks.bytes() + counted.bytes();
+    let held = dictionary_bytes + weights_bytes + sets_bytes + groups_bytes + counted.copied_bytes;
     drop(dictionary);
 
     let parts = parts.into_iter().map(Translated::new).collect::<Result<Vec<_>>>();
@@ -87,9 +96,9 @@ pub fn order(
         let SetEntry { part, set, .. } = groups.entries[start];
         parts[part as usize].keep(set);
     }
-    translate(&mut parts, &ranks, executor)?;
+    translate(&mut parts, &ranks, &counted, executor)?;
     let shared_tokens = ranks.shared;
-    drop(ranks);
+    drop((ranks, counted));
     groups.starts.push(groups.entries.len());
     let laid_out = [0..split, split..groups.starts.len() - 1].map(|range| lay_out(&groups, range, &parts));
     let [left, right] = laid_out;
@@ -121,6 +130,13 @@ impl SetEntry {
         &parts[self.part as usize].tokens[self.range(parts)]
     }
 
+    /// Reports whether two sets of one table are equal. Their tokens must be sorted, and those that
+    /// are numbers counted.
+    fn equals(self, other: Self, parts: &[Sets]) -> bool {
+        let [own, others] = [self, other].map(|set| parts[set.part as usize].hashes(set.set as usize));
+        self.tokens(parts) == other.tokens(parts) && are_equal(own, others)
+    }
+
     /// Returns a key that is the same for equal sets; distinct sets of one table hardly ever share
     /// it. The parts from number `lefts` on are of the right table.
     fn key(&self, lefts: usize) -> (bool, u32, u64) {
@@ -138,7 +154,12 @@ struct SetGroups {
 
 /// Returns the size of each set of each part: the number of its tokens or, if they have weights,
 /// what they weigh.
-fn sizes(parts: &[Sets], weights: Option<&ByNumber<u16>>, executor: &dyn Executor) -> Result<Vec<Vec<u32>>> {
+fn sizes(
+    parts: &[Sets],
+    weights: Option<&ByNumber<u16>>,
+    counted: &CountedTokens,
+    executor: &dyn Executor,
+) -> Result<Vec<Vec<u32>>> {
     let mut sizes: Vec<(&Sets, Vec<u32>)> = parts.iter().map(|part| (part, Vec::new())).collect();
     executor::each(executor, &mut sizes, |(part, sizes), stop| {
         sizes.clear();
@@ -147,11 +168,12 @@ fn sizes(parts: &[Sets], weights: Option<&ByNumber<u16>>, executor: &dyn Executo
             stop.check()?;
             let Some(weights) = weights else {
                 // The tokens of a document are counted with 32 bits.
-                sizes.push(part.range(set).len() as u32);
+                sizes.push(part.count(set) as u32);
                 continue;
             };
-            let tokens = &part.tokens[part.range(set)];
-            let size = tokens.iter().map(|&token| u64::from(weights.get(token))).sum::<u64>();
+            let tokens = part.tokens[part.range(set)].iter().map(|&token| u64::from(weights.get(token)));
+            let hashes = part.hashes(set).iter().map(|&place| counted.weight(place));
+            let size = tokens.chain(hashes).sum::<u64>();
             sizes.push(u32::try_from(size).ok().filter(|&size| size <= MOST).ok_or(TOO_HEAVY)?);
         }
         Ok(())
@@ -210,12 +232,12 @@ fn split_run(run: &mut [SetEntry], parts: &mut [Sets], stop: &Stop) -> Result<Ve
     let mut begun = 0;
     while begun < run.len() {
         memory::push(&mut starts, begun, DOING)?;
-        let first = run[begun].tokens(parts);
-        let mut equal = Vec::new();
+        let first = run[begun];
+        let mut equal = memory::collect([first], DOING)?;
         let mut unlike = Vec::new();
-        for &entry in &run[begun..] {
+        for &entry in &run[begun + 1..] {
             stop.check()?;
-            let group = if entry.tokens(parts) == first { &mut equal } else { &mut unlike };
+            let group = if first.equals(entry, parts) { &mut equal } else { &mut unlike };
             memory::push(group, entry, DOING)?;
         }
         run[begun..][..equal.len()].copy_from_slice(&equal);

@@ -48,6 +48,13 @@ impl OverflowToken {
         Self { content, tag: lookup.kind as u32, set: 0 }
     }
 
+    /// Takes the number of this hash, which its document has so many times before. The number of
+    /// its set is given later.
+    pub(super) fn of_hash(hash: u64, before: u32) -> Self {
+        let tag = ContentKind::Number as u32 | before << KIND_BITS;
+        Self { content: [hash::unmix(hash), 0], tag, set: 0 }
+    }
+
     /// Returns a hash of the token.
     fn hash(&self) -> u64 {
         hash::mix(self.content[0] ^ hash::mix(self.content[1] ^ u64::from(self.tag)))

@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 
 use super::collect::Collector;
 use super::distinct::{DistinctSets, HEAD, SizeRanges};
+use super::number_sets::Sets;
 use super::order::Ordered;
-use super::overflow::{Overflow, OverflowRanks, SharedTokens};
+use super::overflow::{Overflow, OverflowRanks, OverflowToken, SharedTokens};
 use super::record_places::RecordPlaces;
 use super::records::Members;
 use super::set_weights::{SetSize, SetWeights};
@@ -79,10 +80,17 @@ impl<'a> Spill<'a> {
     /// Moves the sets of all workers from memory to the file.
     pub fn take(&mut self, collectors: &mut [Collector]) -> Result<()> {
         self.words.spill(self.files)?;
-        for collector in collectors {
-            let sets = std::mem::take(&mut collector.sets);
+        let parts = collectors.iter_mut().map(|collector| std::mem::take(&mut collector.sets));
+        let mut parts = memory::collect(parts, DOING)?;
+        if let Some(from) = self.right_from {
+            // Tokens that are counted in files tell the tables apart by the order of the sets.
+            let rights: Vec<Sets> =
+                parts.iter_mut().map(|part| part.split_off(from)).collect::<Result<_>>()?;
+            parts.extend(rights);
+        }
+        for sets in parts {
             let mut overflow = sets.overflow.as_slice();
-            if !overflow.is_empty() && self.overflow.is_none() {
+            if self.overflow.is_none() && !(overflow.is_empty() && sets.hashes.is_empty()) {
                 self.overflow = Some(Overflow::new(self.files));
             }
             let mut words = Vec::new();
@@ -95,10 +103,15 @@ impl<'a> Spill<'a> {
                     for &token in &overflow[..own] {
                         all.push(token, self.sets, right)?;
                     }
+                    let (mut last, mut before) = (None, 0);
+                    for &hash in sets.hashes(set) {
+                        before = if last.replace(hash) == Some(hash) { before + 1 } else { 0 };
+                        all.push(OverflowToken::of_hash(hash, before), self.sets, right)?;
+                    }
                 }
                 overflow = &overflow[own..];
                 self.sets += 1;
-                let size = (tokens.len() + own) as u32;
+                let size = (sets.count(set) + own) as u32;
                 *self.sizes.entry((right, size)).or_insert(0) += 1;
                 push_set(&mut words, row, sets.fingerprints[set], size, tokens.iter().copied())?;
                 if words.len() >= PIECE || set + 1 == sets.rows.len() {

@@ -1,6 +1,8 @@
 //! Replaces the numbers of tokens by ranks in place: the tokens of a set are written when the set
-//! is made, and are not copied to other memory later.
+//! is made, and are not copied to other memory later. Only sets with counted tokens are copied: a
+//! rank takes half of the memory of a hash.
 
+use super::counted::CountedTokens;
 use super::number_sets::Sets;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
@@ -14,6 +16,9 @@ const DOING: &str = "ordering token sets";
 /// ranks.
 #[derive(Debug)]
 pub(super) struct Translated {
+    /// The sets, if tokens of them are counted: their tokens are not in `tokens` until they are
+    /// ranked.
+    counted: Option<Sets>,
     tokens: Vec<u32>,
     /// The end of each set, until all sets are [`packed`](Translated::pack); after that, the start
     /// of each set.
@@ -42,7 +47,11 @@ impl Translated {
     /// Creates sets of which none is kept yet.
     pub(super) fn new(sets: Sets) -> Result<Self> {
         let lengths = memory::filled(0, sets.rows.len(), DOING)?;
-        Ok(Self { tokens: sets.tokens, places: sets.ends, lengths, packed: (0, 0, 0) })
+        if !sets.hashes.is_empty() {
+            let places = memory::filled(0, lengths.len(), DOING)?;
+            return Ok(Self { counted: Some(sets), tokens: Vec::new(), places, lengths, packed: (0, 0, 0) });
+        }
+        Ok(Self { counted: None, tokens: sets.tokens, places: sets.ends, lengths, packed: (0, 0, 0) })
     }
 
     /// Marks a set as kept.
@@ -65,6 +74,9 @@ impl Translated {
     fn pieces(&mut self) -> Vec<TranslatedSets<'_>> {
         const TOKENS_A_PIECE: usize = 1 << 19;
         let mut pieces = Vec::new();
+        if self.counted.is_some() {
+            return pieces;
+        }
         let (mut tokens, mut lengths) = (self.tokens.as_mut_slice(), self.lengths.as_mut_slice());
         let (mut ends, mut base) = (self.places.as_slice(), 0);
         while let Some(&first) = ends.first() {
@@ -84,6 +96,37 @@ impl Translated {
             (tokens, lengths, ends, base) = (tokens_after, lengths_after, ends_after, end);
         }
         pieces
+    }
+
+    /// Writes the ranks of the kept sets if tokens of them are counted. After a stop, the next call
+    /// goes on from there.
+    fn rank(
+        &mut self,
+        ranks: &Ranks,
+        counted: &CountedTokens,
+        sort: sorting_network::Kernel,
+        stop: &Stop,
+    ) -> Result<()> {
+        let Some(sets) = &self.counted else { return Ok(()) };
+        let set = &mut self.packed.0;
+        while let Some(length) = self.lengths.get_mut(*set) {
+            stop.check()?;
+            let start = self.tokens.len();
+            self.places[*set] = start;
+            if *length > 0 {
+                memory::reserve(&mut self.tokens, sets.count(*set), DOING)?;
+                self.tokens.extend(sets.tokens[sets.range(*set)].iter().map(|&token| ranks.rank(token)));
+                let others = sets.hashes(*set).iter().map(|&place| counted.rank(place));
+                self.tokens.extend(others.filter(|&rank| rank != LONE));
+                let kept = order_ranks(&mut self.tokens[start..], sort, stop);
+                self.tokens.truncate(kept.as_ref().map_or(start, |&kept| start + kept as usize));
+                *length = kept?;
+            }
+            *set += 1;
+        }
+        self.counted = None;
+        self.tokens.shrink_to_fit();
+        Ok(())
     }
 
     /// Removes the tokens that are not kept. After a stop, the next call goes on from there.
@@ -152,10 +195,18 @@ pub(super) fn order_ranks(set: &mut [u32], sort: sorting_network::Kernel, stop: 
 
 /// Replaces numbers by ranks in all sets that are kept, sorts these sets, and drops the other sets.
 /// O(N log n) for N tokens in sets of n tokens.
-pub(super) fn translate(parts: &mut [Translated], ranks: &Ranks, executor: &dyn Executor) -> Result<()> {
+pub(super) fn translate(
+    parts: &mut [Translated],
+    ranks: &Ranks,
+    counted: &CountedTokens,
+    executor: &dyn Executor,
+) -> Result<()> {
     let mut pieces: Vec<TranslatedSets<'_>> = parts.iter_mut().flat_map(Translated::pieces).collect();
     let sort = sorting_network::kernel();
     executor::each(executor, &mut pieces, |piece, stop| piece.translate(ranks, sort, stop))?;
     drop(pieces);
-    executor::each(executor, parts, |part, stop| part.pack(stop))
+    executor::each(executor, parts, |part, stop| match part.counted {
+        Some(_) => part.rank(ranks, counted, sort, stop),
+        None => part.pack(stop),
+    })
 }

@@ -270,7 +270,7 @@ pub fn make_sets(
     while let Some(batch) = parts.next(library)? {
         let first = batch.first().map_or(0, |part| part.number);
         if units.right_from == Some(first) {
-            builder.go_right(first)?;
+            builder.go_right(first);
         }
         let mut rows = batch.iter().map(|part| part.row).collect();
         let open = library.open(&mut rows)?;
@@ -282,7 +282,7 @@ pub fn make_sets(
     }
     if let Some(from) = units.right_from {
         // If the right table has no unit, no batch has started it.
-        builder.go_right(from)?;
+        builder.go_right(from);
     }
     let (signatures, empty) = (builder.tokens(), builder.empty());
     let mut ordered = builder.order(budget, executor)?;

@@ -36,7 +36,7 @@ pub(super) fn exact_pairs(
     let sides = [Some(0..if two { split } else { all }), two.then_some(split..all)];
     for (side, records) in sides.into_iter().flatten().enumerate() {
         if side == 1 {
-            builder.go_right(split)?;
+            builder.go_right(split);
         }
         let set = |record| sets.get(first_row(&signatures, record));
         let size = |record| size_of_val(set(record));

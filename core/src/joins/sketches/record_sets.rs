@@ -49,6 +49,9 @@ pub(crate) struct CountedKeys {
     /// A bitmap in which the bit of each key is set. It rules out most of the keys that are looked
     /// up but missing.
     bits: Vec<u64>,
+    /// For each value of the upper bits of a key, the number of keys with lower values; at the end
+    /// the number of all keys. The few keys of one value are next to each other.
+    starts: Vec<u32>,
 }
 
 impl CountedKeys {
@@ -59,7 +62,12 @@ impl CountedKeys {
         let words = (keys.len() * 16).next_power_of_two().max(64) / 64;
         let mut bits = memory::filled(0u64, words, DOING)?;
         keys.iter().for_each(|&key| bits[(key >> 6) as usize % words] |= 1 << (key % 64));
-        Ok(Self { keys, bits })
+        let upper_bits = (keys.len() / 2).max(2).ilog2();
+        let mut starts = memory::filled(0u32, (1 << upper_bits) + 1, DOING)?;
+        // There are fewer keys than tokens of a sample.
+        keys.iter().for_each(|&key| starts[(key >> (u64::BITS - upper_bits)) as usize + 1] += 1);
+        (1..starts.len()).for_each(|n| starts[n] += starts[n - 1]);
+        Ok(Self { keys, bits, starts })
     }
 
     /// Returns the number of keys.
@@ -69,14 +77,19 @@ impl CountedKeys {
 
     /// Returns the number of bytes on the heap.
     pub(crate) fn bytes(&self) -> usize {
-        memory::bytes(&self.keys) + memory::bytes(&self.bits)
+        memory::bytes(&self.keys) + memory::bytes(&self.bits) + memory::bytes(&self.starts)
     }
 
     /// Returns the position of a key.
     #[inline]
     pub(crate) fn place(&self, key: u64) -> Option<usize> {
         let word = self.bits[(key >> 6) as usize % self.bits.len()];
-        if word >> (key % 64) & 1 == 0 { None } else { self.keys.binary_search(&key).ok() }
+        if word >> (key % 64) & 1 == 0 {
+            return None;
+        }
+        let upper = (key >> (u64::BITS - (self.starts.len() - 1).ilog2())) as usize;
+        let [start, end] = [upper, upper + 1].map(|n| self.starts[n] as usize);
+        self.keys[start..end].binary_search(&key).ok().map(|n| start + n)
     }
 
     /// Counts, for each key, the records for which `each` reports the key. Uses all threads.

@@ -201,7 +201,7 @@ fn by_sets(
     records.for_each(carrier, budget / 16, executor, |first, loaded| {
         if let Some(split) = split.filter(|&split| first >= split && !is_right) {
             is_right = true;
-            builder.go_right(split)?;
+            builder.go_right(split);
         }
         let carried = |record: u32| loaded.get((record - first) as usize);
         let document = |record| {
