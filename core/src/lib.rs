@@ -228,6 +228,7 @@ pub use methods::codes::ByCodes;
 pub use methods::combined::Combined;
 pub use methods::edit::Edit;
 pub use methods::imatch::Imatch;
+pub use methods::near_words::NearWords;
 pub use methods::runs::Runs;
 pub use methods::sets::Sets;
 pub use methods::sketches::Sketches;

@@ -10,6 +10,7 @@
 //!   [`parts`](crate::parts)
 //! * [`nearest`]: finds the nearest records of each record, without a threshold
 //! * [`runs`]: joins texts by the share of their tokens in common runs
+//! * [`near_words`]: joins texts by their words, of which near ones count as shared
 //! * `grouped`: the pairs of all groups of rows, joined one after the other
 //! * `grouped_rows`: what else is found in all groups of rows
 //! * `across`: leaves out the pairs of rows of one source
@@ -22,6 +23,7 @@ pub mod edit;
 pub(crate) mod grouped;
 pub(crate) mod grouped_rows;
 pub mod keys;
+pub mod near_words;
 pub mod nearest;
 pub mod pairs;
 pub mod runs;

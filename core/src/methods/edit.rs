@@ -79,8 +79,8 @@ impl Edit {
 
     /// Returns what brings texts into the form in which they are compared, if they are not compared
     /// as they are.
-    fn form(&self) -> Option<TextForm> {
-        (!self.word_order).then_some(in_order)
+    fn form(&self) -> Option<&TextForm<'static>> {
+        (!self.word_order).then_some(&in_order)
     }
 
     /// Reports whether the method is made in parts. If the distance alone decides, a text looks for

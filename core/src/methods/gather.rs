@@ -16,7 +16,7 @@ use crate::features::units::text_store::TextStore;
 use crate::storage::log::Log;
 
 /// A function that brings a text into the form in which texts are compared.
-pub type TextForm = fn(&str, &Stop) -> Result<String>;
+pub type TextForm<'f> = dyn Fn(&str, &Stop) -> Result<String> + Sync + 'f;
 
 impl<'a> Reading<'a> {
     /// Reads all documents, builds their sets, and records them in the account. If `files`, sets
@@ -70,7 +70,7 @@ impl<'a> Reading<'a> {
     pub fn read_texts(
         &mut self,
         files: bool,
-        form: Option<TextForm>,
+        form: Option<&TextForm<'_>>,
     ) -> Result<(Vec<TextCollector>, Log<u8>)> {
         let new = |_| (TextCollector::default(), Document::default());
         let mut collectors: Vec<_> = (0..self.executor.count()).map(new).collect();

@@ -17,6 +17,7 @@ pub mod explain;
 pub mod gather;
 pub mod imatch;
 pub mod method;
+pub mod near_words;
 pub mod nearest;
 pub mod overflow;
 pub mod pair;

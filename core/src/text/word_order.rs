@@ -11,13 +11,23 @@ const DOING: &str = "putting words in order";
 /// Returns the words of a text in the order of their code points, with one space between two words.
 /// A word is a run of characters between white space. O(bytes · log words).
 pub fn in_order(text: &str, stop: &Stop) -> Result<String> {
-    let (mut words, mut sorted) = (Vec::new(), String::new());
+    let mut words = Vec::new();
     for (n, word) in runs(text).enumerate() {
         stop.check_every(n, 1 << 12)?;
         memory::push(&mut words, word, DOING)?;
     }
+    join_sorted(words, false, stop)
+}
+
+/// Returns words in the order of their code points, with one space between two words. If `once`,
+/// equal words are there once. O(bytes · log words).
+pub(crate) fn join_sorted(mut words: Vec<&str>, once: bool, stop: &Stop) -> Result<String> {
     executor::sort_unstable_by(&mut words, stop, &Ord::cmp)?;
-    memory::reserve_text(&mut sorted, text.len(), DOING)?;
+    if once {
+        words.dedup();
+    }
+    let mut sorted = String::new();
+    memory::reserve_text(&mut sorted, words.iter().map(|word| word.len() + 1).sum(), DOING)?;
     for word in words {
         if !sorted.is_empty() {
             sorted.push(' ');

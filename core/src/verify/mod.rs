@@ -9,6 +9,7 @@
 //! in no more of the table than known bounds require. The trustable part of the subsequence
 //! ([`tlcs`]) uses filtered sketches ([`filter`]) of the texts' windows ([`windows`]), the runs
 //! that both texts certainly have ([`runs`]), and the region ([`region`]) in which the texts agree.
+//! [`near_words`] pairs the words of two texts, and
 //! [`repeatability`] uses the longest common substring of feature codes ([`automaton`]). What two
 //! texts say word for word is in [`shared_runs`], and how much of them it is in [`shared_windows`].
 
@@ -22,6 +23,7 @@ pub mod lcs_band;
 pub mod lcs_greedy;
 pub mod levenshtein;
 pub mod measure;
+pub mod near_words;
 pub mod overlap;
 pub mod predicate;
 pub mod region;

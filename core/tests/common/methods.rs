@@ -15,11 +15,13 @@ use neardup_core::methods::codes::ByCodes;
 use neardup_core::methods::combined::Combined;
 use neardup_core::methods::edit::Edit;
 use neardup_core::methods::imatch::Imatch;
+use neardup_core::methods::near_words::NearWords;
 use neardup_core::methods::sets::Sets;
 use neardup_core::methods::sketches::Sketches;
 use neardup_core::methods::spotsigs::SpotSigs;
 use neardup_core::methods::tlcs::Tlcs;
 use neardup_core::sketches::sentence;
+use neardup_core::verify::edit::EditPredicate;
 use neardup_core::verify::measure::Measure;
 use neardup_core::verify::predicate::Predicate;
 use neardup_core::verify::tlcs::{Parameters, Thresholds};
@@ -126,6 +128,14 @@ pub fn all_methods() -> Vec<(&'static str, Box<dyn Method>)> {
     };
     let mut all = methods();
     all.push(("dice", Box::new(Sets::of_words(Measure::Dice, 1.0).unwrap())));
+    all.push((
+        "near words",
+        Box::new(NearWords {
+            spec: FeatureSpec::WORDS,
+            predicate: Predicate::new(Measure::Jaccard, 0.6).unwrap(),
+            words: EditPredicate::new(0.7).unwrap().with_swaps(true),
+        }),
+    ));
     all.push(("overlap", Box::new(Sets::of_words(Measure::Overlap, 0.9).unwrap())));
     all.push(("containment", Box::new(Sets::of_words(Measure::Containment, 0.9).unwrap())));
     let cosine = Some(Predicate::new(Measure::Cosine, 0.6).unwrap());

@@ -96,7 +96,7 @@ fn join_within(texts: &[String], right_from: Option<usize>, wanted: Wanted, thre
 }
 
 /// The definition of the distance; with swaps, of optimal string alignment.
-fn distance(x: &[char], y: &[char], swaps: bool) -> u32 {
+pub fn distance(x: &[char], y: &[char], swaps: bool) -> u32 {
     let mut row: Vec<u32> = (0..=y.len() as u32).collect();
     let mut above = Vec::new();
     for (i, a) in x.iter().enumerate() {

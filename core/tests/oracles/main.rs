@@ -10,6 +10,7 @@ mod edit;
 mod equal;
 mod limits;
 mod methods;
+mod near_words;
 mod nearest;
 mod nearest_across;
 mod needed;

@@ -1,5 +1,5 @@
-//! What words that weigh change: the best F1 of all thresholds on corpora with labels, by the
-//! measures without weights and with those by frequency. The table `weights` of
+//! What words that weigh change, and words with errors: the best F1 of all thresholds on corpora
+//! with labels, by the measures without weights, with those by frequency, and of near words. The table `weights` of
 //! evaluation/pages/suggest.md, printed.
 //!
 //!     cargo run --release -p neardup-evaluation --bin evaluate_weights -- DATA FOLDER
@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 
 use neardup_core::features::FeatureSpec;
 use neardup_core::joins::pairs::Pair;
+use neardup_core::methods::Method;
 use neardup_core::methods::corpus::Corpus;
+use neardup_core::methods::near_words::NearWords;
 use neardup_core::methods::sets::Sets;
-use neardup_core::parameters::Weights;
+use neardup_core::parameters::{EditPredicate, Weights};
 use neardup_core::text::html::html_text;
 use neardup_core::verify::measure::Measure;
 use neardup_evaluation::bootstrap::{self, Part};
@@ -35,6 +37,9 @@ const SMALL: [&str; 2] = ["bib_dblp_acm_a", "rec_census_a"];
 /// The least similarity of a pair that is found: of words, and of shingles, of which similar pages
 /// share fewer.
 const FLOORS: [f64; 2] = [0.2, 0.02];
+/// The corpora of records, and the least similarities of words that count as shared.
+const RECORDS: [&str; 2] = ["bib_cora_a", "rec_census_a"];
+const NEAR: [f64; 3] = [0.8, 0.6, 0.5];
 
 fn main() {
     let data = PathBuf::from(std::env::args().nth(1).expect("the folder of the corpora"));
@@ -68,27 +73,35 @@ fn rows(data: &Path, name: &str, shingle: usize) -> Vec<Vec<String>> {
     let (of, count) = bootstrap::connected(texts.len(), labels.right.iter().copied());
     let spec = FeatureSpec { shingle, multiset: shingle == 1, ..FeatureSpec::WORDS };
     let mut first: Option<Vec<Part>> = None;
-    let methods = [
+    let of_words = |measure| Sets {
+        spec,
+        ..Sets::of_words(measure, FLOORS[usize::from(shingle > 1)]).expect("a threshold")
+    };
+    let measures = [
         ("jaccard", Measure::Jaccard, Weights::Equal),
         ("cosine", Measure::Cosine, Weights::Equal),
         ("jaccard, idf", Measure::Jaccard, Weights::Idf),
         ("cosine, idf", Measure::Cosine, Weights::Idf),
     ];
-    let rows = methods.map(|(method, measure, weights)| {
-        let sets = Sets {
-            spec,
-            weights,
-            ..Sets::of_words(measure, FLOORS[usize::from(shingle > 1)]).expect("a threshold")
-        };
-        let pairs = Corpus::of_texts(&texts).pairs(&sets).expect("memory");
+    let mut methods: Vec<(String, Box<dyn Method>)> = Vec::new();
+    for (method, measure, weights) in measures {
+        methods.push((method.to_owned(), Box::new(Sets { weights, ..of_words(measure) })));
+    }
+    for least in NEAR.into_iter().filter(|_| RECORDS.contains(&name)) {
+        let words = EditPredicate::new(least).expect("a threshold").with_swaps(true);
+        let near = NearWords { spec, predicate: of_words(Measure::Jaccard).predicate, words };
+        methods.push((format!("jaccard, words from {least}"), Box::new(near)));
+    }
+    let rows = methods.iter().map(|(method, of_sets)| {
+        let pairs = Corpus::of_texts(&texts).pairs(&**of_sets).expect("memory");
         let (threshold, parts) = best(&pairs, &labels, &of, count);
         let sets = if shingle == 1 { "words".to_owned() } else { format!("{shingle}-shingles") };
-        let mut cells = vec![name.to_owned(), sets, method.to_owned(), format!("{threshold:.3}")];
+        let mut cells = vec![name.to_owned(), sets, method.clone(), format!("{threshold:.3}")];
         cells.extend(bootstrap::cells(&parts, first.as_deref()));
         first.get_or_insert(parts);
         cells
     });
-    rows.into()
+    rows.collect()
 }
 
 /// The threshold with the best F1, and this as a share: twice the pairs that are right of those

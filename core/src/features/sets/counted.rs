@@ -34,7 +34,7 @@ const CHECK_EVERY: usize = 1 << 14;
 
 /// The counted tokens.
 #[derive(Debug, Default)]
-pub(super) struct CountedTokens {
+pub(super) struct CountedHashes {
     partitions: Vec<CountedPartition>,
     /// The number of distinct tokens.
     pub(super) distinct: usize,
@@ -86,8 +86,8 @@ impl Counting<'_> {
 /// The sets of a part, and the copies of a round.
 struct PartCopies<'a> {
     sets: &'a mut Sets,
-    /// The hashes by partition, without the bits that tell it. The last bit tells whether the set
-    /// has the same hash before.
+    /// The hashes by partition, without the bits that tell it. The last bit is set if the set has
+    /// the same hash before.
     copies: Vec<u64>,
     /// The start of each partition among the copies, and the end of the last one.
     starts: Vec<usize>,
@@ -96,7 +96,7 @@ struct PartCopies<'a> {
     placed: usize,
 }
 
-impl CountedTokens {
+impl CountedHashes {
     /// Counts the tokens of the sets that are numbers, and replaces their hashes by places. The
     /// parts from number `lefts` on are of the right table. O(n log n) for n tokens, of which about
     /// half are copied at a time.

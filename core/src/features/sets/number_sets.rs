@@ -22,7 +22,7 @@ pub struct Sets {
     /// For each set, the sum of the hashes of its tokens. It does not depend on the order of the
     /// tokens, so it is the same for equal sets.
     pub fingerprints: Vec<u64>,
-    /// The hashes of further tokens, which are numbers, in ascending order for each set: a bijection
+    /// The hashes of further tokens, which are numbers, ascending for each set: a bijection
     /// of the numbers. Where repeats count, a token is there as often as its document has it.
     /// Later they are places of counted tokens ([`super::counted`]).
     pub(super) hashes: Vec<u64>,

@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use super::collect::Collector;
-use super::counted::{CountedTokens, are_equal};
+use super::counted::{CountedHashes, are_equal};
 use super::number_sets::Sets;
 use super::records::{Members, Records, TokensPlace};
 use super::store::{RecordStore, RecordTable};
@@ -73,7 +73,7 @@ pub fn order(
     let new = |of| Weigher::new(weighing, documents, &dictionary, of, executor);
     let weigher = weights.as_ref().map(new).transpose()?;
     let mut counted =
-        CountedTokens::new(&mut parts, lefts, right_from.is_some(), weigher.as_ref(), executor)?;
+        CountedHashes::new(&mut parts, lefts, right_from.is_some(), weigher.as_ref(), executor)?;
     drop(weigher);
     let sizes = sizes(&parts, weights.as_ref(), &counted, executor)?;
     let mut groups = group_equal_sets(&mut parts, sizes, lefts, executor)?;
@@ -157,7 +157,7 @@ struct SetGroups {
 fn sizes(
     parts: &[Sets],
     weights: Option<&ByNumber<u16>>,
-    counted: &CountedTokens,
+    counted: &CountedHashes,
     executor: &dyn Executor,
 ) -> Result<Vec<Vec<u32>>> {
     let mut sizes: Vec<(&Sets, Vec<u32>)> = parts.iter().map(|part| (part, Vec::new())).collect();

@@ -2,7 +2,7 @@
 //! is made, and are not copied to other memory later. Only sets with counted tokens are copied: a
 //! rank takes half of the memory of a hash.
 
-use super::counted::CountedTokens;
+use super::counted::CountedHashes;
 use super::number_sets::Sets;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
@@ -103,7 +103,7 @@ impl Translated {
     fn rank(
         &mut self,
         ranks: &Ranks,
-        counted: &CountedTokens,
+        counted: &CountedHashes,
         sort: sorting_network::Kernel,
         stop: &Stop,
     ) -> Result<()> {
@@ -198,7 +198,7 @@ pub(super) fn order_ranks(set: &mut [u32], sort: sorting_network::Kernel, stop: 
 pub(super) fn translate(
     parts: &mut [Translated],
     ranks: &Ranks,
-    counted: &CountedTokens,
+    counted: &CountedHashes,
     executor: &dyn Executor,
 ) -> Result<()> {
     let mut pieces: Vec<TranslatedSets<'_>> = parts.iter_mut().flat_map(Translated::pieces).collect();

@@ -5,13 +5,15 @@ use pgrx::PgSqlErrorCode;
 use serde::Deserialize;
 
 use crate::pg::request::arguments::Arguments;
-use crate::pg::request::example::such_as;
-use crate::pg::request::options::{Count, Flag, Number, OfAll, Options, WholeNumber, read_by};
+use crate::pg::request::example::{literal, such_as};
+use crate::pg::request::options::{Count, Flag, Number, OfAll, Options, Share, WholeNumber, read_by, with};
 use crate::pg::request::weights::{self, GivenWeight};
 use crate::pg::server::error::{Result, SqlError};
+use neardup_core::features::{FeatureSpec, Tokenizer};
 use neardup_core::joins::Algorithm;
 use neardup_core::methods::Method;
 use neardup_core::methods::edit::Edit;
+use neardup_core::methods::near_words::NearWords;
 use neardup_core::methods::sets::Sets;
 use neardup_core::verify::edit::EditPredicate;
 use neardup_core::verify::measure::Measure;
@@ -27,9 +29,9 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     let threshold = arguments.threshold(DEFAULT_THRESHOLD)?;
     // A number of tokens is the limit of some measures.
     let limits: &[&str] = match arguments.method {
-        "overlap" => &["min_overlap", "weight"],
+        "overlap" => &["min_overlap", "weight", "word_similarity"],
         "hamming" => &["distance"],
-        _ => &["weight"],
+        _ => &["weight", "word_similarity"],
     };
     let options: CandidateOptions = arguments.options_of(&[CandidateOptions::OF_ALL, limits].concat())?;
     let (least, distance) = (options.min_overlap, options.distance);
@@ -38,14 +40,18 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     }
     let algorithm = options.algorithm();
     // It is not known yet whether there is such a table.
-    arguments.accept_without(&["weight"]);
+    arguments.accept_without(&["weight", "word_similarity"]);
     let spec = arguments.feature_spec(1)?;
+    if options.word_similarity.is_some() {
+        options.refuse_other_words(spec, arguments)?;
+    }
     if let (Some(_), Some(_)) = (least, &options.weight) {
         let message = "min_overlap is a number of words, which do not count alike if they have weights";
         return Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message)
             .hint(such_as(&arguments.example)));
     }
     let weights = weights::weights(options.weight, spec, arguments)?;
+    let words = options.word_similarity.map(|least| EditPredicate::new(least.0)).transpose()?;
     // If only one of the two limits is given, only this limit applies.
     let mut predicate = match given {
         None if least.is_some() || distance.is_some() => Predicate::shared(measure, 1),
@@ -57,7 +63,10 @@ pub(crate) fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Method>> {
     if let Some(distance) = distance {
         predicate = predicate.and_within(distance.0);
     }
-    Ok(Box::new(Sets { spec, predicate, algorithm, weights }))
+    Ok(match words {
+        Some(words) => Box::new(NearWords { spec, predicate, words: words.with_swaps(true) }),
+        None => Box::new(Sets { spec, predicate, algorithm, weights }),
+    })
 }
 
 /// The methods whose words may weigh: they measure how similar two sets are.
@@ -106,6 +115,8 @@ pub(crate) struct CandidateOptions {
     pub distance: Option<Number>,
     /// What words weigh.
     weight: Option<GivenWeight>,
+    /// The least edit similarity of two words that count as one.
+    word_similarity: Option<Share>,
     /// Whether two neighbouring characters that change places are one edit, for `edit`.
     damerau: Option<Flag>,
     /// Whether the order of words counts, for `edit`.
@@ -114,11 +125,39 @@ pub(crate) struct CandidateOptions {
 
 impl Options for CandidateOptions {
     fn good(key: &str) -> Option<String> {
-        (key == "weight").then(|| "{\"weight\": \"idf\"}".to_owned()).or_else(|| OfAll::good(key))
+        match key {
+            "weight" => Some("{\"weight\": \"idf\"}".to_owned()),
+            "word_similarity" => Some(WORD_SIMILARITY.to_owned()),
+            _ => OfAll::good(key),
+        }
     }
 }
 
+/// An option that works.
+const WORD_SIMILARITY: &str = "{\"word_similarity\": 0.8}";
+
 impl CandidateOptions {
+    /// Refuses what does not go with words that are compared letter by letter.
+    fn refuse_other_words(&self, spec: FeatureSpec, arguments: &Arguments<'_>) -> Result<()> {
+        let Arguments { without_method, method, .. } = arguments;
+        let (what, example) = if let Some(column) = &arguments.made {
+            (format!("the tokens of column \"{column}\""), arguments.example.clone())
+        } else {
+            let refused = [
+                ("weight", self.weight.is_some()),
+                ("algorithm", self.algorithm.is_some()),
+                ("max_depth", self.max_depth.is_some()),
+                ("shingles", spec.shingle > 1 && spec.tokenizer != Tokenizer::Chars),
+                ("characters", spec.tokenizer == Tokenizer::Chars),
+                ("a text-search configuration", arguments.tsearch.is_some()),
+            ];
+            let Some((what, _)) = refused.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+            (what.to_owned(), with(&without_method.with("method", literal(method)), WORD_SIMILARITY))
+        };
+        let message = format!("word_similarity compares single words of texts, and does not go with {what}");
+        Err(SqlError::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, message).hint(such_as(&example)))
+    }
+
     /// The options that all of these methods have.
     pub(crate) const OF_ALL: &[&str] = &["algorithm", "max_depth"];
 

@@ -31,7 +31,7 @@ proptest! {
             parts[part].close(row as u32, 0).unwrap();
         }
         let two = rights > 0;
-        let counted = CountedTokens::new(&mut parts, lefts, two, None, &PlainThreads(threads)).unwrap();
+        let counted = CountedHashes::new(&mut parts, lefts, two, None, &PlainThreads(threads)).unwrap();
         prop_assert_eq!(counted.distinct, counts.len());
         let mut places = BTreeMap::new();
         for (part, tokens) in parts.iter().zip(&tokens) {
