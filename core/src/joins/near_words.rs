@@ -1,7 +1,7 @@
 //! The exact join of texts by the number of words that they share, where near words count as
 //! shared (docs/design/algorithms.md section 8). It stands on the join by edit distance
 //! ([`edit`](super::edit)), which finds the near words among the distinct words of all texts, and
-//! on [`candidates`](super::candidates).
+//! on the comparison of candidates.
 //!
 //! A pair of a text of n words that shares at least k words shares one of any n - k + 1 words of
 //! it. So the shorter text of a pair looks for the texts that have a word which is near one of so

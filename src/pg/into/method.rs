@@ -76,7 +76,7 @@ pub(super) fn choose(
             AskedMethod::Passages(request) if request.parameters.within_documents => {
                 "a part compares two documents, and within_documents looks into one"
             }
-            _ => "the method with these arguments is made of all documents together",
+            _ => "the method with these arguments depends on all documents together",
         }));
     };
     let source = asked.source();
