@@ -71,7 +71,9 @@ pub fn order(
     let documents = parts.iter().map(|part| part.rows.len()).sum();
     let weights = weighing.of_dictionary(&dictionary, documents, executor)?;
     let new = |of| Weigher::new(weighing, documents, &dictionary, of, executor);
-    let weigher = weights.as_ref().map(new).transpose()?;
+    // It reads the whole dictionary, so it is made only for tokens that are not there.
+    let has_hashes = parts.iter().any(|part| !part.hashes.is_empty());
+    let weigher = weights.as_ref().filter(|_| has_hashes).map(new).transpose()?;
     let mut counted =
         CountedHashes::new(&mut parts, lefts, right_from.is_some(), weigher.as_ref(), executor)?;
     drop(weigher);
