@@ -111,8 +111,8 @@ for statement in "SELECT count(*) FROM near_duplicates_plan('some_pages', 0.99, 
     expect "$statement: within 1 MB and 100 more" t "$([[ $high -le 101 && ${said%%$'\n'*} =~ ^([0-9]+|peak.*|ERROR:  (53400|57014))$ ]] && echo t || echo "$said")"
 done
 
-# What is still to come is estimated by the size of the tables: those that were never analysed have no number of rows that means
-# anything, and one long document among short ones says nothing about these.
+# One long document: its shingles are counted in files; the text of `edit` has no place there, and the setting of the hint is
+# enough, whether the table was ever analysed, and however many short ones there are.
 q <<'SQL'
 CREATE TABLE one_long (id int PRIMARY KEY, body text) WITH (autovacuum_enabled = off);
 INSERT INTO one_long SELECT 1, string_agg('x' || i || ' y' || i % 1000, ' ') FROM generate_series(1, 350000) i;
@@ -123,8 +123,11 @@ INSERT INTO one_of_many SELECT i, 'a b c ' || i % 5 FROM generate_series(3, 2000
 ANALYZE one_of_many;
 CREATE VIEW long_ones AS SELECT * FROM one_long WHERE id < 3;
 SQL
+within="SELECT substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\s+(\d+)')::int < 101 * 1024"
 for table in one_long one_of_many long_ones; do
-    call="near_duplicates('$table', 0.999, id_column => 'id') p WHERE left_id < 3"
+    expect "$table: the shingles of a long document" $'0\nt' "$(q -c "SET neardup.memory = '1MB'" \
+        -c "SELECT count(*) FROM near_duplicates('$table', 0.999, id_column => 'id') p WHERE left_id < 3" -c "$within")"
+    call="near_duplicates('$table', 0.999, id_column => 'id', method => 'edit') p WHERE left_id < 3"
     whole=$(q -c "SET neardup.memory = '4GB'" -c "SELECT count(*) FROM $call")
     memory=4
     for round in 1 2 3 4; do
