@@ -7,6 +7,7 @@
 //! copies, so that the sets, too, are read and written from the beginning to the end. Each round
 //! does so for some of the partitions, so that few hashes are copied at a time.
 
+use super::equal_tokens::{EqualTokens, NO_PLACE};
 use super::number_sets::Sets;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
@@ -16,7 +17,6 @@ use crate::features::dictionary::rank::{LONE, OtherTokens};
 use crate::features::dictionary::weights::TokenWeights;
 use crate::hash::unmix;
 use crate::memory;
-use crate::radix::sort_by_hash;
 
 const DOING: &str = "counting tokens";
 
@@ -35,24 +35,11 @@ const CHECK_EVERY: usize = 1 << 14;
 /// The counted tokens.
 #[derive(Debug, Default)]
 pub(super) struct CountedHashes {
-    partitions: Vec<CountedPartition>,
+    partitions: Vec<EqualTokens>,
     /// The number of distinct tokens.
     pub(super) distinct: usize,
     /// The greatest number of bytes of copies.
     pub(super) copied_bytes: usize,
-}
-
-/// The tokens of a partition that several documents have, or all of them if they weigh.
-#[derive(Debug, Default)]
-struct CountedPartition {
-    /// The number of documents that have each token, or 0 if it cannot be shared; later its rank.
-    ranks: Vec<u32>,
-    /// What each token weighs, if tokens weigh.
-    weights: Vec<u16>,
-    /// The number of distinct tokens.
-    distinct: usize,
-    /// The place of each copy while the partition is counted, in the order of the parts.
-    places: Vec<u64>,
 }
 
 /// How the tokens are counted.
@@ -80,6 +67,27 @@ impl Counting<'_> {
         ((hash >> (u64::BITS - self.bits)) as usize)
             .checked_sub(self.partitions().start)
             .filter(|&partition| partition < self.partitions().len())
+    }
+
+    /// Counts the tokens of the partition with this number, of which the parts have copies.
+    fn count(&self, number: usize, parts: &[PartCopies<'_>], stop: &Stop) -> Result<EqualTokens> {
+        let in_round = number - self.partitions().start;
+        let copies =
+            |parts: &[PartCopies<'_>]| parts.iter().map(|part| part.partition(in_round).len()).sum::<usize>();
+        let mut tokens: Vec<(u64, u32)> = Vec::new();
+        memory::reserve(&mut tokens, copies(parts), DOING)?;
+        for part in parts {
+            stop.check()?;
+            let first = tokens.len() as u32;
+            tokens.extend(part.partition(in_round).iter().copied().zip(first..));
+        }
+        let weigh = self.weigher.map(|weigher| {
+            move |token: &u64, having| {
+                let hash = (number as u64) << (u64::BITS - self.bits) | token >> self.bits;
+                weigher.weigh(ContentKind::Number, [unmix(hash), 0], having)
+            }
+        });
+        EqualTokens::new(&mut tokens, copies(&parts[..self.lefts]), self.two_tables, weigh.as_ref(), stop)
     }
 }
 
@@ -118,14 +126,15 @@ impl CountedHashes {
             let counting = Counting { lefts, two_tables, bits, round_bits, round, weigher };
             let mut copies = memory::collect(parts.iter_mut().map(PartCopies::new), DOING)?;
             executor::each(executor, &mut copies, |part, stop| part.copy(&counting, stop))?;
-            let new = |number| (number, CountedPartition::default());
+            let new = |number| (number, EqualTokens::default());
             let mut partitions = memory::collect(counting.partitions().map(new), DOING)?;
             executor::each(executor, &mut partitions, |(number, partition), stop| {
-                partition.count(&counting, *number, &copies, stop)
+                *partition = counting.count(*number, &copies, stop)?;
+                Ok(())
             })?;
             let copied: usize = copies.iter().map(|part| 2 * memory::bytes(&part.copies)).sum();
             counted.copied_bytes = counted.copied_bytes.max(copied);
-            let places: Vec<&[u64]> =
+            let places: Vec<&[u32]> =
                 memory::collect(partitions.iter().map(|(_, partition)| &partition.places[..]), DOING)?;
             let mut before = memory::filled(0, places.len(), DOING)?;
             for part in &mut copies {
@@ -136,7 +145,7 @@ impl CountedHashes {
                 counted.distinct += partition.distinct;
                 memory::push(
                     &mut counted.partitions,
-                    CountedPartition { places: Vec::new(), ..partition },
+                    EqualTokens { places: Vec::new(), ..partition },
                     DOING,
                 )?;
             }
@@ -162,7 +171,7 @@ impl CountedHashes {
         of_ranks: &mut TokenWeights,
         executor: &dyn Executor,
     ) -> Result<()> {
-        for CountedPartition { ranks, weights, .. } in &mut self.partitions {
+        for EqualTokens { ranks, weights, .. } in &mut self.partitions {
             executor.check_interrupts()?;
             for (place, rank) in ranks.iter_mut().enumerate() {
                 *rank = if *rank == 0 { LONE } else { frequencies.next_rank(*rank) };
@@ -190,7 +199,7 @@ impl CountedHashes {
 
     /// Returns the number of bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
-        let of = |of: &CountedPartition| memory::bytes(&of.ranks) + memory::bytes(&of.weights);
+        let of = |of: &EqualTokens| memory::bytes(&of.ranks) + memory::bytes(&of.weights);
         memory::bytes(&self.partitions) + self.partitions.iter().map(of).sum::<usize>()
     }
 }
@@ -259,15 +268,18 @@ impl<'a> PartCopies<'a> {
     /// Replaces the hashes of the round by the places of their partitions. After a stop, the next
     /// call goes on from there. A place is like the hash of an early round, so no later round has
     /// it.
-    fn place(&mut self, counting: &Counting<'_>, places: &[&[u64]], stop: &Stop) -> Result<()> {
+    fn place(&mut self, counting: &Counting<'_>, places: &[&[u32]], stop: &Stop) -> Result<()> {
         let Self { sets, next, placed, .. } = self;
+        let first = counting.partitions().start;
         while *placed < sets.hashes.len() {
             stop.check()?;
             let to = sets.hashes.len().min(*placed + CHECK_EVERY);
             stop.work(to - *placed);
             for hash in &mut sets.hashes[*placed..to] {
                 if let Some(partition) = counting.partition(*hash) {
-                    *hash = places[partition][next[partition]];
+                    let place = places[partition][next[partition]];
+                    let number = (first + partition) as u64;
+                    *hash = if place == NO_PLACE { ALONE } else { number << 32 | u64::from(place) };
                     next[partition] += 1;
                 }
             }
@@ -275,103 +287,6 @@ impl<'a> PartCopies<'a> {
         }
         Ok(())
     }
-}
-
-impl CountedPartition {
-    /// Counts the tokens of the partition with this number. After a stop, the next call starts
-    /// over.
-    fn count(
-        &mut self,
-        counting: &Counting<'_>,
-        number: usize,
-        parts: &[PartCopies<'_>],
-        stop: &Stop,
-    ) -> Result<()> {
-        *self = Self::default();
-        let in_round = number - counting.partitions().start;
-        let copies =
-            |parts: &[PartCopies<'_>]| parts.iter().map(|part| part.partition(in_round).len()).sum::<usize>();
-        let mut tokens: Vec<(u64, u32)> = Vec::new();
-        memory::reserve(&mut tokens, copies(parts), DOING)?;
-        self.places = memory::filled(ALONE, copies(parts), DOING)?;
-        for part in parts {
-            stop.check()?;
-            let first = tokens.len() as u32;
-            tokens.extend(part.partition(in_round).iter().copied().zip(first..));
-        }
-        let right_from = copies(&parts[..counting.lefts]);
-        // The last bit is not compared: equal tokens stay in the order of the copies.
-        sort_by_hash(&mut tokens, stop, DOING, |token| token.0, &|a, b| {
-            (a.0 >> 1, a.1).cmp(&(b.0 >> 1, b.1))
-        })?;
-        let (mut nth, mut documents, mut done) = (Vec::new(), Vec::new(), 0);
-        for equal in tokens.chunk_by(|a, b| a.0 >> 1 == b.0 >> 1) {
-            done += equal.len();
-            if done >= CHECK_EVERY {
-                stop.check()?;
-                stop.work(std::mem::take(&mut done));
-            }
-            if equal.len() == 1 && counting.weigher.is_none() {
-                self.distinct += 1;
-                continue;
-            }
-            occurrences(equal, right_from, &mut nth, &mut documents)?;
-            let weight = counting.weigher.map(|weigher| {
-                let hash = (number as u64) << (u64::BITS - counting.bits) | equal[0].0 >> counting.bits;
-                let having = u64::from(documents[0][0]) + u64::from(documents[0][1]);
-                weigher.weigh(ContentKind::Number, [unmix(hash), 0], having)
-            });
-            let first = self.ranks.len();
-            self.add(counting.two_tables, &documents, weight)?;
-            let known = self.ranks.len() - first;
-            for (&(_, copy), &nth) in equal.iter().zip(&nth).filter(|(_, nth)| (**nth as usize) < known) {
-                self.places[copy as usize] = (number as u64) << 32 | (first as u64 + u64::from(nth));
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds a token and its further occurrences, given how many documents of each table have each.
-    /// The last ones get no place if only one document has them and they do not weigh.
-    fn add(&mut self, two_tables: bool, documents: &[[u32; 2]], weight: Option<u16>) -> Result<()> {
-        self.distinct += documents.len();
-        for &[left, right] in documents {
-            let all = left.saturating_add(right);
-            if let Some(weight) = weight {
-                memory::push(&mut self.weights, weight, DOING)?;
-            } else if all < 2 {
-                break;
-            }
-            let is_shared = if two_tables { left > 0 && right > 0 } else { left > 1 };
-            memory::push(&mut self.ranks, if is_shared { all } else { 0 }, DOING)?;
-        }
-        Ok(())
-    }
-}
-
-/// Finds for each of equal tokens how many of them its set has before it, and for each such number,
-/// how many sets of each table have a token with it. The copies from `right_from` on are of the
-/// right table.
-fn occurrences(
-    equal: &[(u64, u32)],
-    right_from: usize,
-    nth: &mut Vec<u32>,
-    documents: &mut Vec<[u32; 2]>,
-) -> Result<()> {
-    nth.clear();
-    documents.clear();
-    memory::reserve(nth, equal.len(), DOING)?;
-    let mut before = 0;
-    for &(hash, copy) in equal {
-        let own = if hash & 1 == 1 { before + 1 } else { 0 };
-        if own as usize == documents.len() {
-            memory::push(documents, [0; 2], DOING)?;
-        }
-        documents[own as usize][usize::from(copy as usize >= right_from)] += 1;
-        nth.push(own);
-        before = own;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

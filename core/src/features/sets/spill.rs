@@ -12,12 +12,13 @@ use super::collect::Collector;
 use super::distinct::{DistinctSets, HEAD, SizeRanges};
 use super::number_sets::Sets;
 use super::order::Ordered;
-use super::overflow::{Overflow, OverflowRanks, OverflowToken, SharedTokens};
 use super::record_places::RecordPlaces;
 use super::records::Members;
 use super::set_weights::{SetSize, SetWeights};
+use super::shared_tokens::SharedTokens;
 use super::spilled_sets::{SpillReader, SpilledSets, push_set};
 use super::store::{RecordStore, RecordTable};
+use super::token_files::TokenFiles;
 use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::features::dictionary::Dictionary;
@@ -48,8 +49,8 @@ pub struct Spill<'a> {
     right_from: Option<u32>,
     /// The number of sets in the file.
     sets: u32,
-    /// The tokens of these sets that the dictionary has no number for, if there are any.
-    overflow: Option<Overflow<'a>>,
+    /// The tokens of these sets that have no number in the dictionary, if there are any.
+    others: Option<TokenFiles<'a>>,
 }
 
 impl<'a> Spill<'a> {
@@ -63,7 +64,7 @@ impl<'a> Spill<'a> {
             sizes: BTreeMap::new(),
             right_from: None,
             sets: 0,
-            overflow: None,
+            others: None,
         }
     }
 
@@ -90,8 +91,8 @@ impl<'a> Spill<'a> {
         }
         for sets in parts {
             let mut overflow = sets.overflow.as_slice();
-            if self.overflow.is_none() && !(overflow.is_empty() && sets.hashes.is_empty()) {
-                self.overflow = Some(Overflow::new(self.files));
+            if self.others.is_none() && !(overflow.is_empty() && sets.hashes.is_empty()) {
+                self.others = Some(TokenFiles::new(self.files, self.sets));
             }
             let mut words = Vec::new();
             let from = self.words.len();
@@ -99,15 +100,8 @@ impl<'a> Spill<'a> {
                 let tokens = &sets.tokens[sets.range(set)];
                 let right = self.right_from.is_some_and(|from| row >= from);
                 let own = overflow.iter().take_while(|token| token.set as usize == set).count();
-                if let Some(all) = &mut self.overflow {
-                    for &token in &overflow[..own] {
-                        all.push(token, self.sets, right)?;
-                    }
-                    let (mut last, mut before) = (None, 0);
-                    for &hash in sets.hashes(set) {
-                        before = if last.replace(hash) == Some(hash) { before + 1 } else { 0 };
-                        all.push(OverflowToken::of_hash(hash, before), self.sets, right)?;
-                    }
+                if let Some(others) = &mut self.others {
+                    others.push_set(&overflow[..own], sets.hashes(set), right)?;
                 }
                 overflow = &overflow[own..];
                 self.sets += 1;
@@ -144,11 +138,13 @@ impl<'a> Spill<'a> {
         let by_number = weighing.of_dictionary(&dictionary, documents, executor)?;
         let of_sets = by_number.as_ref().map(|_| SetWeights::new(self.sets)).transpose()?;
         let mut others = None;
-        if let Some(overflow) = self.overflow.take() {
+        if let Some(files) = self.others.take() {
             let new = |of| Weigher::new(weighing, documents, &dictionary, of, executor);
             let weigher = by_number.as_ref().map(new).transpose()?;
-            let weighing = weigher.as_ref().zip(of_sets.as_ref());
-            others = Some(overflow.count(two_tables, weighing, budget, executor)?);
+            let counted = others.insert(files.count(two_tables, weigher.as_ref(), budget, executor)?);
+            if let Some(of_sets) = &of_sets {
+                counted.weigh_sets(self.sets, of_sets, budget, executor)?;
+            }
         }
         let frequencies = others.as_mut().map(|others| &mut others.frequencies);
         let ranks = rank(&dictionary, frequencies, two_tables, executor)?;
@@ -157,8 +153,9 @@ impl<'a> Spill<'a> {
             (dictionary.len() + overflow_tokens as usize, dictionary.bytes());
         drop(dictionary);
         let mut weights = TokenWeights::by_rank(by_number.as_ref(), &ranks)?;
-        let by_set = |others: SharedTokens<'a>| others.by_set(&mut weights, budget, executor);
-        let mut overflow = others.map(by_set).transpose()?;
+        if let Some(others) = &mut others {
+            others.read_ranks(&mut weights, budget, executor)?;
+        }
         let of_sets = by_number.as_ref().zip(of_sets);
         let weights_bytes = of_sets.as_ref().map_or(0, |(by_number, sets)| by_number.bytes() + sets.bytes());
         let (ranks_bytes, shared_tokens) = (ranks.bytes() + weights_bytes, ranks.shared);
@@ -168,8 +165,8 @@ impl<'a> Spill<'a> {
             Some((by_number, of_sets)) => self.weighed_ranges(by_number, of_sets, budget, executor)?,
         };
         let weighed = of_sets.as_ref().map(|(_, of_sets)| of_sets);
-        let mut files = self.distribute(&ranges, &ranks, &mut overflow, weighed, budget, executor)?;
-        drop((ranks, overflow, of_sets, std::mem::take(&mut self.words)));
+        let mut files = self.distribute(&ranges, &ranks, &mut others, weighed, budget, executor)?;
+        drop((ranks, others, of_sets, std::mem::take(&mut self.words)));
         drop(by_number);
         let right_files = files.split_off(ranges.first_right.min(files.len()));
         let left = write_records(self.files, files, &weights, executor)?;
@@ -228,7 +225,7 @@ impl<'a> Spill<'a> {
         &mut self,
         ranges: &SizeRanges,
         ranks: &Ranks,
-        overflow: &mut Option<OverflowRanks>,
+        others: &mut Option<SharedTokens<'_>>,
         of_sets: Option<&SetWeights>,
         budget: usize,
         executor: &dyn Executor,
@@ -243,11 +240,12 @@ impl<'a> Spill<'a> {
             while reader.fill(&mut self.words)? {
                 let from = sets;
                 sets += reader.sets;
-                let others = match overflow {
-                    Some(overflow) => overflow.take_until(sets, executor)?,
+                let ranks_of_others = match others {
+                    Some(others) => others.take_until(sets, executor)?,
                     None => &[],
                 };
-                let mut pieces = reader.split(executor.count(), ranges.count, from, others, &mut space);
+                let mut pieces =
+                    reader.split(executor.count(), ranges.count, from, ranks_of_others, &mut space);
                 executor::each(executor, &mut pieces, |piece, stop| {
                     piece.translate(ranges, ranks, right_from, of_sets, sort, stop)
                 })?;

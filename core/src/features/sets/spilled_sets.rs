@@ -2,8 +2,8 @@
 //! workers weigh and translate.
 
 use super::distinct::{HEAD, SizeRanges, sets_in};
-use super::overflow::SetRank;
 use super::set_weights::{SetSize, SetWeights};
+use super::shared_tokens::SetRank;
 use super::translate::order_ranks;
 use crate::error::Result;
 use crate::executor::Stop;

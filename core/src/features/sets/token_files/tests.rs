@@ -1,7 +1,6 @@
 //! Sets are the same in any memory.
 
-use super::*;
-use crate::executor::PlainThreads;
+use crate::executor::{self, PlainThreads};
 use crate::features::FeatureSpec;
 use crate::features::dictionary::weights::{Weighing, Weights};
 use crate::features::sets::builder::SetBuilder;

@@ -1,0 +1,230 @@
+//! Counts the tokens that are in files: part by part, each in memory.
+
+use std::collections::BTreeMap;
+
+use super::equal_tokens::{EqualTokens, NO_PLACE, Occurrences, having};
+use super::shared_tokens::SharedTokens;
+use super::token_files::{FileToken, PART_BITS, TokenFiles, TokenPart};
+use super::token_tree::{HashDigit, LogCursor, TokenTree};
+use crate::error::Result;
+use crate::executor::{self, Executor};
+use crate::features::dictionary::by_content::Weigher;
+use crate::features::dictionary::rank::OtherTokens;
+use crate::memory;
+use crate::storage::files::TempFiles;
+use crate::storage::log::Log;
+
+const DOING: &str = "spilling tokens";
+
+/// The least number of tokens that are counted at a time.
+const LEAST: u64 = if cfg!(test) { 2 } else { 1 << 12 };
+/// The number of bits of a hash that choose among the parts of a part, all together.
+const SPLIT_BITS: u32 = 24;
+/// The number of records between two checks for interrupts.
+const PIECE: usize = 1 << 14;
+
+impl<'a> TokenFiles<'a> {
+    /// Counts the tokens, with about `budget` bytes. O(n) for n tokens, unless equal ones are so
+    /// many that they have to be counted without sorting.
+    pub(super) fn count(
+        self,
+        two_tables: bool,
+        weigher: Option<&Weigher<'_>>,
+        budget: usize,
+        executor: &dyn Executor,
+    ) -> Result<SharedTokens<'a>> {
+        let Self { files, words, numbers, order, first } = self;
+        let mut counting =
+            CountingFiles { files, two_tables, weigher, budget, executor, counted: CountedFiles::default() };
+        let trees = (counting.all(words)?, counting.all(numbers)?);
+        Ok(SharedTokens::new(files, trees, counting.counted, order, first))
+    }
+}
+
+/// What was counted, part after part.
+#[derive(Default)]
+pub(super) struct CountedFiles {
+    /// For each token, its place among those of its part.
+    pub(super) places: Log<u32>,
+    /// The number of tokens of each part, and the number of its distinct ones that have places.
+    pub(super) leaves: Vec<(u64, usize)>,
+    /// The frequency of each of them, and what it weighs.
+    pub(super) frequencies: Log<u32>,
+    pub(super) weights: Log<u16>,
+    /// The frequencies by which they are ranked.
+    pub(super) others: OtherTokens,
+    pub(super) distinct: u64,
+}
+
+struct CountingFiles<'a, 'w> {
+    files: &'a dyn TempFiles,
+    two_tables: bool,
+    weigher: Option<&'w Weigher<'w>>,
+    budget: usize,
+    executor: &'w dyn Executor,
+    counted: CountedFiles,
+}
+
+/// The tokens of a part that a thread counts.
+struct Counting<T> {
+    part: usize,
+    right_from: usize,
+    tokens: Vec<(T, u32)>,
+    counted: EqualTokens,
+}
+
+impl CountingFiles<'_, '_> {
+    /// Returns the greatest number of tokens that are counted at a time by a thread.
+    fn most<T>(&self) -> u64 {
+        let each = 2 * size_of::<(T, u32)>() + 2 * size_of::<u32>();
+        ((self.budget / self.executor.count().max(1) / each) as u64).max(LEAST)
+    }
+
+    /// Counts the tokens of all parts.
+    fn all<T: FileToken>(&mut self, parts: Vec<TokenPart<T>>) -> Result<Vec<TokenTree<T>>> {
+        let (mut trees, mut leaves) = (Vec::new(), Vec::new());
+        let mut at = self.counted.leaves.iter().map(|leaf| leaf.0).sum();
+        for (number, part) in parts.into_iter().enumerate() {
+            memory::push(&mut trees, self.tree(number, part, 0, &mut at, &mut leaves)?, DOING)?;
+        }
+        let mut counting = Vec::new();
+        for (number, part) in leaves {
+            if part.tokens.len() > self.most::<T>() {
+                self.together(&mut counting)?;
+                self.one_by_one(number, part)?;
+                continue;
+            }
+            counting.push(self.read(number, part)?);
+            if counting.len() >= self.executor.count() {
+                self.together(&mut counting)?;
+            }
+        }
+        self.together(&mut counting)?;
+        Ok(trees)
+    }
+
+    /// Splits a part until it can be counted in memory.
+    fn tree<T: FileToken>(
+        &self,
+        number: usize,
+        mut part: TokenPart<T>,
+        above: u32,
+        at: &mut u64,
+        leaves: &mut Vec<(usize, TokenPart<T>)>,
+    ) -> Result<TokenTree<T>> {
+        let (length, most) = (part.tokens.len(), self.most::<T>());
+        // Splitting does not help if the tokens are all equal, so it ends at some depth.
+        if length <= most || above == SPLIT_BITS {
+            let range = *at..*at + length;
+            *at = range.end;
+            if part.tokens.is_in_file() {
+                part.tokens.spill(self.files)?;
+            }
+            memory::push(leaves, (number, part), DOING)?;
+            return Ok(TokenTree::Leaf(range, LogCursor::default()));
+        }
+        let needed = u64::BITS - (length / most).leading_zeros();
+        let digit = HashDigit { above, bits: needed.min(PART_BITS).min(SPLIT_BITS - above) };
+        let (mut smaller, mut n) = (TokenPart::some(1 << digit.bits), 0);
+        let right_from = part.right_from;
+        part.tokens.for_each(PIECE, self.executor, |tokens| {
+            for token in tokens {
+                smaller[digit.of(token)].push(*token, n >= right_from, self.files)?;
+                n += 1;
+            }
+            Ok(())
+        })?;
+        let mut parts = Vec::new();
+        for part in smaller {
+            parts.push(self.tree(number, part, above + digit.bits, at, leaves)?);
+        }
+        Ok(TokenTree::Split { tokens: part.tokens, cursor: LogCursor::new(0..0, 0), digit, parts })
+    }
+
+    /// Reads the tokens of a part.
+    fn read<T: FileToken>(&self, number: usize, mut part: TokenPart<T>) -> Result<Counting<T>> {
+        let mut tokens: Vec<(T, u32)> = Vec::new();
+        memory::reserve(&mut tokens, part.tokens.len() as usize, DOING)?;
+        part.tokens.for_each(PIECE, self.executor, |piece| {
+            let first = tokens.len() as u32;
+            tokens.extend(piece.iter().copied().zip(first..));
+            Ok(())
+        })?;
+        let right_from = part.right_from.min(tokens.len() as u64) as usize;
+        Ok(Counting { part: number, right_from, tokens, counted: EqualTokens::default() })
+    }
+
+    /// Counts the tokens of some parts, each in a thread.
+    fn together<T: FileToken>(&mut self, counting: &mut Vec<Counting<T>>) -> Result<()> {
+        let (two_tables, weigher) = (self.two_tables, self.weigher);
+        executor::each(self.executor, counting, |Counting { part, right_from, tokens, counted }, stop| {
+            let weigh = weigher.map(|weigher| weight_of(weigher, *part));
+            *counted = EqualTokens::new(tokens, *right_from, two_tables, weigh.as_ref(), stop)?;
+            *tokens = Vec::new();
+            Ok(())
+        })?;
+        for Counting { counted, .. } in counting.drain(..) {
+            self.counted.places.extend(&counted.places, self.files)?;
+            self.add(&counted, counted.places.len() as u64)?;
+        }
+        self.executor.check_interrupts()
+    }
+
+    /// Counts the tokens of a part, of which so few are distinct that all others have the same hash
+    /// as one of them.
+    fn one_by_one<T: FileToken>(&mut self, number: usize, part: TokenPart<T>) -> Result<()> {
+        let TokenPart { mut tokens, right_from } = part;
+        let key = |token: &T| {
+            let (kind, content) = token.content(number);
+            (kind as u32, content)
+        };
+        let mut known: BTreeMap<_, (Occurrences, Vec<[u32; 2]>, T)> = BTreeMap::new();
+        let mut n = 0;
+        tokens.for_each(PIECE, self.executor, |piece| {
+            for token in piece {
+                let (occurrences, documents, _) =
+                    known.entry(key(token)).or_insert((Occurrences::default(), Vec::new(), *token));
+                occurrences.add(token.repeats(), n >= right_from, documents)?;
+                n += 1;
+            }
+            Ok(())
+        })?;
+        let weigh = self.weigher.map(|weigher| weight_of(weigher, number));
+        let mut counted = EqualTokens::default();
+        let mut places = BTreeMap::new();
+        for (key, (_, documents, token)) in known {
+            let weight = weigh.as_ref().map(|weigh| weigh(&token, having(&documents)));
+            let first = counted.ranks.len() as u32;
+            counted.add(self.two_tables, &documents, weight)?;
+            places.insert(key, (Occurrences::default(), documents, first..counted.ranks.len() as u32));
+        }
+        tokens.for_each(PIECE, self.executor, |piece| {
+            for token in piece {
+                let Some((occurrences, documents, known)) = places.get_mut(&key(token)) else { continue };
+                let place = known.start + occurrences.add(token.repeats(), false, documents)?;
+                let place = if known.contains(&place) { place } else { NO_PLACE };
+                self.counted.places.push(place, self.files)?;
+            }
+            Ok(())
+        })?;
+        self.add(&counted, tokens.len())
+    }
+
+    /// Keeps what was counted of a part that has so many tokens.
+    fn add(&mut self, counted: &EqualTokens, tokens: u64) -> Result<()> {
+        let all = &mut self.counted;
+        all.distinct += counted.distinct as u64;
+        memory::push(&mut all.leaves, (tokens, counted.ranks.len()), DOING)?;
+        counted.ranks.iter().filter(|&&having| having > 0).try_for_each(|&having| all.others.add(having))?;
+        all.frequencies.extend(&counted.ranks, self.files)?;
+        all.weights.extend(&counted.weights, self.files)
+    }
+}
+
+/// Returns a function of a token of a part, and of the number of documents that have it.
+fn weight_of<T: FileToken>(weigher: &Weigher<'_>, part: usize) -> impl Fn(&T, u64) -> u16 {
+    move |token, having| {
+        let (kind, content) = token.content(part);
+        weigher.weigh(kind, content, having)
+    }
+}
