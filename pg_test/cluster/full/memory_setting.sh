@@ -12,10 +12,10 @@ q <<'SQL'
 CREATE EXTENSION neardup;
 -- Texts of which nearly each word is new; a fifth are changed copies.
 CREATE TABLE new_words AS SELECT i AS id, (SELECT string_agg(substr(md5(format('%s %s', i - i % 5 / 4, j)), 1, 8), ' ' ORDER BY j)
-    FROM generate_series(1, 60) j WHERE i > 0) || ' ' || i % 7 AS body FROM generate_series(1, 30000) i;
+    FROM generate_series(1, 60) j WHERE i > 0) || ' ' || i % 7 AS body FROM generate_series(1, 50000) i;
 ALTER TABLE new_words ADD PRIMARY KEY (id);
 CREATE VIEW names AS SELECT id, left(body, 40) AS body FROM new_words;
-CREATE VIEW groups AS SELECT *, id / 10 AS few, id / 15000 AS many, id % 3 AS source FROM new_words;
+CREATE VIEW groups AS SELECT *, id / 10 AS few, id / 25000 AS many, id % 3 AS source FROM new_words;
 CREATE VIEW first_words AS SELECT * FROM new_words WHERE id % 2 = 0;
 CREATE VIEW second_words AS SELECT * FROM new_words WHERE id % 2 = 1;
 -- Texts of 15 kB, 150 MB in all; every second one differs from the one before in its last sentence.
@@ -27,7 +27,7 @@ CREATE VIEW some_pages AS SELECT * FROM pages WHERE id <= 5000;
 -- Many sentences, of which a third are in other texts.
 CREATE TABLE stories AS SELECT i AS id, (
     SELECT string_agg(format('The lot %s of %s went to the house at %s.', hashint8extended(i / 3 * 7 + j / 4, 1) % 400000, i / 3 * 7 + j, j * (i / 3) % 17), ' ')
-    FROM generate_series(1, 2 + i % 29) j) AS body FROM generate_series(1, 20000) i;
+    FROM generate_series(1, 2 + i % 29) j) AS body FROM generate_series(1, 50000) i;
 ALTER TABLE stories ADD PRIMARY KEY (id);
 CREATE VIEW story_groups AS SELECT *, id / 30 AS few FROM stories;
 CREATE TABLE sketches AS SELECT id, minhash(body) AS body FROM new_words;
@@ -155,7 +155,7 @@ expect 'a query that the server compiles' $'100\nt' "$(q -c 'SET jit = on' -c 'S
 expect 'documents are read without the compiler' $'20\nf' "$(q -c 'SET jit = on' -c "SELECT count(*) FROM near_duplicates('many_words', 0.8, id_column => 'id')" -c "$compiled")"
 
 # Calls that run beside each other have the sum of what they may use.
-expect_sql 'two cursors and a call between them' '2|6000' "
+expect_sql 'two cursors and a call between them' '2|10000' "
     SET neardup.memory = '64MB';
     BEGIN;
     DECLARE a CURSOR FOR SELECT near_duplicates('new_words', 0.8, method => 'minhash');
@@ -168,5 +168,5 @@ expect_sql 'two cursors and a call between them' '2|6000' "
 refused="SELECT count(*) FROM clusters_of_pairs('SELECT id AS left_id, id + 1 AS right_id, 0.9 AS similarity FROM generate_series(1, 2000000, 2) id')"
 said=$(q -v ON_ERROR_STOP=0 -v VERBOSITY=sqlstate -c "SET neardup.memory = '8MB'" -c "$refused" -c "$refused" \
     -c "SELECT count(*) FROM near_duplicates('new_words', 0.8)" -c "SELECT sum(cardinality(words(body))) FROM (SELECT repeat(body, 400) AS body FROM pages LIMIT 20) p" 2>&1)
-expect 'after errors a session works as before' $'ERROR:  53400\nERROR:  53400\n6000\n' "${said%$'\n'*}"$'\n'
+expect 'after errors a session works as before' $'ERROR:  53400\nERROR:  53400\n10000\n' "${said%$'\n'*}"$'\n'
 finish

@@ -17,7 +17,7 @@ use crate::storage::log::Log;
 const DOING: &str = "spilling tokens";
 
 /// The least number of tokens that are counted at a time.
-const LEAST: u64 = if cfg!(test) { 2 } else { 1 << 12 };
+const LEAST: u64 = if cfg!(test) { 2 } else { 1 << 15 };
 /// The number of bits of a hash that choose among the parts of a part, all together.
 const SPLIT_BITS: u32 = 24;
 /// The number of records between two checks for interrupts.
@@ -34,8 +34,15 @@ impl<'a> TokenFiles<'a> {
         executor: &dyn Executor,
     ) -> Result<SharedTokens<'a>> {
         let Self { files, words, numbers, order, first } = self;
-        let mut counting =
-            CountingFiles { files, two_tables, weigher, budget, executor, counted: CountedFiles::default() };
+        let mut counting = CountingFiles {
+            files,
+            two_tables,
+            weigher,
+            budget,
+            executor,
+            next: 0,
+            counted: CountedFiles::default(),
+        };
         let trees = (counting.all(words)?, counting.all(numbers)?);
         Ok(SharedTokens::new(files, trees, counting.counted, order, first))
     }
@@ -62,6 +69,8 @@ struct CountingFiles<'a, 'w> {
     weigher: Option<&'w Weigher<'w>>,
     budget: usize,
     executor: &'w dyn Executor,
+    /// The number of tokens of the parts before.
+    next: u64,
     counted: CountedFiles,
 }
 
@@ -82,45 +91,36 @@ impl CountingFiles<'_, '_> {
 
     /// Counts the tokens of all parts.
     fn all<T: FileToken>(&mut self, parts: Vec<TokenPart<T>>) -> Result<Vec<TokenTree<T>>> {
-        let (mut trees, mut leaves) = (Vec::new(), Vec::new());
-        let mut at = self.counted.leaves.iter().map(|leaf| leaf.0).sum();
+        let (mut trees, mut counting) = (Vec::new(), Vec::new());
         for (number, part) in parts.into_iter().enumerate() {
-            memory::push(&mut trees, self.tree(number, part, 0, &mut at, &mut leaves)?, DOING)?;
-        }
-        let mut counting = Vec::new();
-        for (number, part) in leaves {
-            if part.tokens.len() > self.most::<T>() {
-                self.together(&mut counting)?;
-                self.one_by_one(number, part)?;
-                continue;
-            }
-            counting.push(self.read(number, part)?);
-            if counting.len() >= self.executor.count() {
-                self.together(&mut counting)?;
-            }
+            memory::push(&mut trees, self.tree(number, part, 0, &mut counting)?, DOING)?;
         }
         self.together(&mut counting)?;
         Ok(trees)
     }
 
-    /// Splits a part until it can be counted in memory.
+    /// Counts the tokens of a part; splits it first as long as it has no room in memory.
     fn tree<T: FileToken>(
-        &self,
+        &mut self,
         number: usize,
         mut part: TokenPart<T>,
         above: u32,
-        at: &mut u64,
-        leaves: &mut Vec<(usize, TokenPart<T>)>,
+        counting: &mut Vec<Counting<T>>,
     ) -> Result<TokenTree<T>> {
         let (length, most) = (part.tokens.len(), self.most::<T>());
         // Splitting does not help if the tokens are all equal, so it ends at some depth.
         if length <= most || above == SPLIT_BITS {
-            let range = *at..*at + length;
-            *at = range.end;
-            if part.tokens.is_in_file() {
-                part.tokens.spill(self.files)?;
+            let range = self.next..self.next + length;
+            self.next = range.end;
+            if length > most {
+                self.together(counting)?;
+                self.one_by_one(number, part)?;
+            } else {
+                counting.push(self.read(number, part)?);
+                if counting.len() >= self.executor.count() {
+                    self.together(counting)?;
+                }
             }
-            memory::push(leaves, (number, part), DOING)?;
             return Ok(TokenTree::Leaf(range, LogCursor::default()));
         }
         let needed = u64::BITS - (length / most).leading_zeros();
@@ -134,9 +134,10 @@ impl CountingFiles<'_, '_> {
             }
             Ok(())
         })?;
+        part.tokens.spill(self.files)?;
         let mut parts = Vec::new();
         for part in smaller {
-            parts.push(self.tree(number, part, above + digit.bits, at, leaves)?);
+            memory::push(&mut parts, self.tree(number, part, above + digit.bits, counting)?, DOING)?;
         }
         Ok(TokenTree::Split { tokens: part.tokens, cursor: LogCursor::new(0..0, 0), digit, parts })
     }
