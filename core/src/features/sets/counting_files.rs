@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::equal_tokens::{EqualTokens, NO_PLACE, Occurrences, having};
-use super::shared_tokens::SharedTokens;
-use super::token_files::{FileToken, PART_BITS, TokenFiles, TokenPart};
+use super::overflow::OverflowToken;
+use super::token_files::{FileToken, PART_BITS, TokenPart};
 use super::token_tree::{HashDigit, LogCursor, TokenTree};
 use crate::error::Result;
 use crate::executor::{self, Executor};
@@ -23,30 +23,8 @@ const SPLIT_BITS: u32 = 24;
 /// The number of records between two checks for interrupts.
 const PIECE: usize = 1 << 14;
 
-impl<'a> TokenFiles<'a> {
-    /// Counts the tokens, with about `budget` bytes. O(n) for n tokens, unless equal ones are so
-    /// many that they have to be counted without sorting.
-    pub(super) fn count(
-        self,
-        two_tables: bool,
-        weigher: Option<&Weigher<'_>>,
-        budget: usize,
-        executor: &dyn Executor,
-    ) -> Result<SharedTokens<'a>> {
-        let Self { files, words, numbers, order, first } = self;
-        let mut counting = CountingFiles {
-            files,
-            two_tables,
-            weigher,
-            budget,
-            executor,
-            next: 0,
-            counted: CountedFiles::default(),
-        };
-        let trees = (counting.all(words)?, counting.all(numbers)?);
-        Ok(SharedTokens::new(files, trees, counting.counted, order, first))
-    }
-}
+/// The parts of the tokens of a full dictionary, and of those that are numbers.
+pub(super) type TokenTrees = (Vec<TokenTree<OverflowToken>>, Vec<TokenTree<u64>>);
 
 /// What was counted, part after part.
 #[derive(Default)]
@@ -63,7 +41,7 @@ pub(super) struct CountedFiles {
     pub(super) distinct: u64,
 }
 
-struct CountingFiles<'a, 'w> {
+pub(super) struct CountingFiles<'a, 'w> {
     files: &'a dyn TempFiles,
     two_tables: bool,
     weigher: Option<&'w Weigher<'w>>,
@@ -75,21 +53,42 @@ struct CountingFiles<'a, 'w> {
 }
 
 /// The tokens of a part that a thread counts.
-struct Counting<T> {
+struct LoadedPart<T> {
     part: usize,
     right_from: usize,
     tokens: Vec<(T, u32)>,
     counted: EqualTokens,
 }
 
-impl CountingFiles<'_, '_> {
+impl<'a, 'w> CountingFiles<'a, 'w> {
+    /// Prepares to count tokens with about `budget` bytes.
+    pub(super) fn new(
+        files: &'a dyn TempFiles,
+        two_tables: bool,
+        weigher: Option<&'w Weigher<'w>>,
+        budget: usize,
+        executor: &'w dyn Executor,
+    ) -> Self {
+        Self { files, two_tables, weigher, budget, executor, next: 0, counted: CountedFiles::default() }
+    }
+
+    /// Counts the tokens of all parts. O(n) for n tokens, unless equal ones are so many that they
+    /// have to be counted without sorting.
+    pub(super) fn count(
+        mut self,
+        words: Vec<TokenPart<OverflowToken>>,
+        numbers: Vec<TokenPart<u64>>,
+    ) -> Result<(TokenTrees, CountedFiles)> {
+        Ok(((self.all(words)?, self.all(numbers)?), self.counted))
+    }
+
     /// Returns the greatest number of tokens that are counted at a time by a thread.
     fn most<T>(&self) -> u64 {
         let each = 2 * size_of::<(T, u32)>() + 2 * size_of::<u32>();
         ((self.budget / self.executor.count().max(1) / each) as u64).max(LEAST)
     }
 
-    /// Counts the tokens of all parts.
+    /// Counts the tokens of some parts.
     fn all<T: FileToken>(&mut self, parts: Vec<TokenPart<T>>) -> Result<Vec<TokenTree<T>>> {
         let (mut trees, mut counting) = (Vec::new(), Vec::new());
         for (number, part) in parts.into_iter().enumerate() {
@@ -105,7 +104,7 @@ impl CountingFiles<'_, '_> {
         number: usize,
         mut part: TokenPart<T>,
         above: u32,
-        counting: &mut Vec<Counting<T>>,
+        counting: &mut Vec<LoadedPart<T>>,
     ) -> Result<TokenTree<T>> {
         let (length, most) = (part.tokens.len(), self.most::<T>());
         // Splitting does not help if the tokens are all equal, so it ends at some depth.
@@ -129,7 +128,7 @@ impl CountingFiles<'_, '_> {
         let right_from = part.right_from;
         part.tokens.for_each(PIECE, self.executor, |tokens| {
             for token in tokens {
-                smaller[digit.of(token)].push(*token, n >= right_from, self.files)?;
+                smaller[digit.part(token)].push(*token, n >= right_from, self.files)?;
                 n += 1;
             }
             Ok(())
@@ -143,7 +142,7 @@ impl CountingFiles<'_, '_> {
     }
 
     /// Reads the tokens of a part.
-    fn read<T: FileToken>(&self, number: usize, mut part: TokenPart<T>) -> Result<Counting<T>> {
+    fn read<T: FileToken>(&self, number: usize, mut part: TokenPart<T>) -> Result<LoadedPart<T>> {
         let mut tokens: Vec<(T, u32)> = Vec::new();
         memory::reserve(&mut tokens, part.tokens.len() as usize, DOING)?;
         part.tokens.for_each(PIECE, self.executor, |piece| {
@@ -152,19 +151,19 @@ impl CountingFiles<'_, '_> {
             Ok(())
         })?;
         let right_from = part.right_from.min(tokens.len() as u64) as usize;
-        Ok(Counting { part: number, right_from, tokens, counted: EqualTokens::default() })
+        Ok(LoadedPart { part: number, right_from, tokens, counted: EqualTokens::default() })
     }
 
     /// Counts the tokens of some parts, each in a thread.
-    fn together<T: FileToken>(&mut self, counting: &mut Vec<Counting<T>>) -> Result<()> {
+    fn together<T: FileToken>(&mut self, counting: &mut Vec<LoadedPart<T>>) -> Result<()> {
         let (two_tables, weigher) = (self.two_tables, self.weigher);
-        executor::each(self.executor, counting, |Counting { part, right_from, tokens, counted }, stop| {
+        executor::each(self.executor, counting, |LoadedPart { part, right_from, tokens, counted }, stop| {
             let weigh = weigher.map(|weigher| weight_of(weigher, *part));
             *counted = EqualTokens::new(tokens, *right_from, two_tables, weigh.as_ref(), stop)?;
             *tokens = Vec::new();
             Ok(())
         })?;
-        for Counting { counted, .. } in counting.drain(..) {
+        for LoadedPart { counted, .. } in counting.drain(..) {
             self.counted.places.extend(&counted.places, self.files)?;
             self.add(&counted, counted.places.len() as u64)?;
         }

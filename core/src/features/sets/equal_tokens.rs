@@ -25,7 +25,7 @@ pub(super) trait CountedToken: Copy {
     fn repeats(&self) -> bool;
 }
 
-/// A hash but for its lowest bit, which tells whether the token repeats.
+/// A hash but for its lowest bit, which is set if the token repeats.
 impl CountedToken for u64 {
     #[inline]
     fn sort_key(&self) -> u64 {
@@ -84,7 +84,8 @@ impl EqualTokens {
                 counted.distinct += 1;
                 continue;
             }
-            (nth.clear(), documents.clear());
+            nth.clear();
+            documents.clear();
             memory::reserve(&mut nth, equal.len(), DOING)?;
             let mut occurrences = Occurrences::default();
             for (token, number) in equal {

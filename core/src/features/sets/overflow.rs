@@ -1,7 +1,8 @@
 //! Tokens that a full dictionary has no number for.
 //!
 //! Once the dictionary takes its share of the memory it is frozen: it numbers no further tokens. A
-//! token that it does not have is kept with its content and goes to a file ([`super::token_files`]).
+//! token that it does not have is kept with its content, and goes to a file
+//! ([`super::token_files`]).
 //!
 //! A short string or a number is compared whole, a longer string by a hash of 128 bits.
 

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::counting_files::CountedFiles;
-use super::overflow::OverflowToken;
+use super::counting_files::{CountedFiles, CountingFiles, TokenTrees};
 use super::set_weights::SetWeights;
-use super::token_files::{END, PARTS, WRITE};
+use super::token_files::{END, PARTS, TokenFiles, WRITE};
 use super::token_tree::{LogCursor, TokenTree};
 use crate::error::Result;
 use crate::executor::{self, Executor};
+use crate::features::dictionary::by_content::Weigher;
 use crate::features::dictionary::rank::{LONE, OtherTokens};
 use crate::features::dictionary::weights::TokenWeights;
 use crate::memory;
@@ -48,37 +48,34 @@ pub(super) struct SetRank {
     pub(super) rank: u32,
 }
 
-/// The parts of the tokens of a full dictionary, and of those that are numbers.
-type TokenTrees = (Vec<TokenTree<OverflowToken>>, Vec<TokenTree<u64>>);
-
 impl<'a> SharedTokens<'a> {
-    /// Takes what was counted. The first set of `order` has the number `first`.
+    /// Counts the tokens, with about `budget` bytes.
     pub(super) fn new(
-        files: &'a dyn TempFiles,
-        trees: TokenTrees,
-        counted: CountedFiles,
-        order: Log<u8>,
-        first: u32,
-    ) -> Self {
+        tokens: TokenFiles<'a>,
+        two_tables: bool,
+        weigher: Option<&Weigher<'_>>,
+        budget: usize,
+        executor: &dyn Executor,
+    ) -> Result<Self> {
+        let TokenFiles { files, words, numbers, order, first } = tokens;
+        let counting = CountingFiles::new(files, two_tables, weigher, budget, executor);
+        let (trees, counted) = counting.count(words, numbers)?;
         let CountedFiles { places, leaves, frequencies, weights, others, distinct } = counted;
-        let (cursor, values) = (LogCursor::default(), Log::default());
-        let counts = (frequencies, weights);
-        let (frequencies, next, taken) = (others, first, Vec::new());
-        Self {
+        Ok(Self {
             files,
             trees,
             places,
             leaves,
-            counts,
-            frequencies,
+            counts: (frequencies, weights),
+            frequencies: others,
             distinct,
             order,
-            cursor,
-            values,
-            next,
+            cursor: LogCursor::default(),
+            values: Log::default(),
+            next: first,
             first,
-            taken,
-        }
+            taken: Vec::new(),
+        })
     }
 
     /// Adds the weights of the tokens to those of their sets, of which there are so many.

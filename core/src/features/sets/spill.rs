@@ -141,7 +141,8 @@ impl<'a> Spill<'a> {
         if let Some(files) = self.others.take() {
             let new = |of| Weigher::new(weighing, documents, &dictionary, of, executor);
             let weigher = by_number.as_ref().map(new).transpose()?;
-            let counted = others.insert(files.count(two_tables, weigher.as_ref(), budget, executor)?);
+            let counted =
+                others.insert(SharedTokens::new(files, two_tables, weigher.as_ref(), budget, executor)?);
             if let Some(of_sets) = &of_sets {
                 counted.weigh_sets(self.sets, of_sets, budget, executor)?;
             }

@@ -1,11 +1,11 @@
 //! Tokens that have no number in a dictionary, in temporary files: those of a full dictionary, and
 //! those that are numbers.
 //!
-//! Each token goes to the file of a range of hashes, and another file keeps the ranges of the tokens
-//! of each set. When all sets are known, the tokens of each range are sorted and counted in memory.
-//! The places of the counts, and later the ranks, are written in the order of the tokens, so that
-//! each set finds its ranks by reading all files from their beginnings to their ends. So sets can
-//! have any number of distinct tokens in any memory.
+//! Each token goes to the file of a range of hashes, and another file keeps the ranges of the
+//! tokens of each set. When all sets are known, the tokens of each range are sorted and counted in
+//! memory. The places of the counts, and later the ranks, are written in the order of the tokens,
+//! so that each set finds its ranks by reading all files from their beginnings to their ends. So
+//! sets can have any number of distinct tokens in any memory.
 
 use bytemuck::Pod;
 
@@ -32,7 +32,7 @@ pub(super) trait FileToken: CountedToken + HashedToken + Send {
     fn content(&self, part: usize) -> (ContentKind, [u64; 2]);
 }
 
-/// The lower bits of a hash, and the bit that tells whether the token repeats.
+/// The lower bits of a hash, and the bit that is set if the token repeats.
 impl HashedToken for u64 {
     #[inline]
     fn rest_of_hash(&self) -> u64 {

@@ -69,8 +69,9 @@ pub(super) struct HashDigit {
 }
 
 impl HashDigit {
+    /// Returns the part of a token.
     #[inline]
-    pub(super) fn of(self, token: &impl HashedToken) -> usize {
+    pub(super) fn part(self, token: &impl HashedToken) -> usize {
         (token.rest_of_hash() << self.above >> (u64::BITS - self.bits)) as usize
     }
 }
@@ -101,7 +102,7 @@ impl<T: HashedToken> TokenTree<T> {
             Self::Leaf(_, cursor) => cursor.next(values),
             Self::Split { tokens, cursor, digit, parts } => {
                 let token = cursor.next(tokens)?;
-                parts[digit.of(&token)].next(values)
+                parts[digit.part(&token)].next(values)
             }
         }
     }
