@@ -7,8 +7,6 @@
 //! copies, so that the sets, too, are read and written from the beginning to the end. Each round
 //! does so for some of the partitions, so that few hashes are copied at a time.
 
-use std::ops::Range;
-
 use super::equal_tokens::{EqualTokens, NO_PLACE};
 use super::number_sets::Sets;
 use crate::error::Result;
@@ -30,18 +28,14 @@ const MOST_BITS: u32 = 16;
 /// The number of bits that tell the round of a hash.
 const ROUND_BITS: u32 = 1;
 /// The place of a token that only one document has.
-const ALONE: u64 = NO_PLACE as u64;
+const ALONE: u64 = u32::MAX as u64;
 /// The number of tokens between two checks for a stop.
 const CHECK_EVERY: usize = 1 << 14;
 
 /// The counted tokens.
 #[derive(Debug, Default)]
 pub(super) struct CountedHashes {
-    /// The number of documents that have each token that has a place, or 0 if it cannot be shared;
-    /// later its rank.
-    ranks: Vec<u32>,
-    /// What each of them weighs, if tokens weigh.
-    weights: Vec<u16>,
+    partitions: Vec<EqualTokens>,
     /// The number of distinct tokens.
     pub(super) distinct: usize,
     /// The greatest number of bytes of copies.
@@ -62,23 +56,17 @@ struct Counting<'a> {
 
 impl Counting<'_> {
     /// Returns the partitions of the round.
-    fn partitions(&self) -> Range<usize> {
+    fn partitions(&self) -> std::ops::Range<usize> {
         let count = 1 << (self.bits - self.round_bits);
         self.round * count..(self.round + 1) * count
     }
 
-    /// Returns the place of the hashes of the round among those of a set. Places of an earlier round
-    /// come before them, and are less.
-    fn of_round(&self, hashes: &[u64]) -> Range<usize> {
-        let partitions = self.partitions();
-        let before = |end: usize| hashes.partition_point(|hash| hash >> (u64::BITS - self.bits) < end as u64);
-        before(partitions.start)..before(partitions.end)
-    }
-
-    /// Returns the number of the partition of a hash of the round.
+    /// Returns the number of a hash's partition in the round, if it is of the round.
     #[inline]
-    fn partition(&self, hash: u64) -> usize {
-        (hash >> (u64::BITS - self.bits)) as usize - self.partitions().start
+    fn partition(&self, hash: u64) -> Option<usize> {
+        ((hash >> (u64::BITS - self.bits)) as usize)
+            .checked_sub(self.partitions().start)
+            .filter(|&partition| partition < self.partitions().len())
     }
 
     /// Counts the tokens of the partition with this number, of which the parts have copies.
@@ -111,7 +99,7 @@ struct PartCopies<'a> {
     copies: Vec<u64>,
     /// The start of each partition among the copies, and the end of the last one.
     starts: Vec<usize>,
-    /// The progress of placing: the next copy of each partition, and the number of sets done.
+    /// The progress of placing: the next copy of each partition, and the number of hashes done.
     next: Vec<usize>,
     placed: usize,
 }
@@ -152,19 +140,14 @@ impl CountedHashes {
             for part in &mut copies {
                 part.begin_placing(&mut before)?;
             }
-            let mut first = counted.ranks.len() as u32;
-            let mut firsts = Vec::new();
-            for (_, partition) in &partitions {
-                memory::push(&mut firsts, first, DOING)?;
-                first += partition.ranks.len() as u32;
-            }
-            executor::each(executor, &mut copies, |part, stop| {
-                part.place(&counting, &places, &firsts, stop)
-            })?;
+            executor::each(executor, &mut copies, |part, stop| part.place(&counting, &places, stop))?;
             for (_, partition) in partitions {
                 counted.distinct += partition.distinct;
-                memory::extend(&mut counted.ranks, &partition.ranks, DOING)?;
-                memory::extend(&mut counted.weights, &partition.weights, DOING)?;
+                memory::push(
+                    &mut counted.partitions,
+                    EqualTokens { places: Vec::new(), ..partition },
+                    DOING,
+                )?;
             }
         }
         Ok(counted)
@@ -173,9 +156,9 @@ impl CountedHashes {
     /// Returns the frequencies of the tokens that can be shared.
     pub(super) fn frequencies(&self, executor: &dyn Executor) -> Result<OtherTokens> {
         let mut frequencies = OtherTokens::default();
-        for ranks in self.ranks.chunks(CHECK_EVERY) {
+        for partition in &self.partitions {
             executor.check_interrupts()?;
-            let shared = ranks.iter().filter(|&&frequency| frequency > 0);
+            let shared = partition.ranks.iter().filter(|&&frequency| frequency > 0);
             shared.copied().try_for_each(|frequency| frequencies.add(frequency))?;
         }
         Ok(frequencies)
@@ -188,11 +171,13 @@ impl CountedHashes {
         of_ranks: &mut TokenWeights,
         executor: &dyn Executor,
     ) -> Result<()> {
-        for (place, rank) in self.ranks.iter_mut().enumerate() {
-            executor::breathe(executor, place, CHECK_EVERY)?;
-            *rank = if *rank == 0 { LONE } else { frequencies.next_rank(*rank) };
-            if let Some(&weight) = self.weights.get(place).filter(|_| *rank != LONE) {
-                of_ranks.set(*rank, weight);
+        for EqualTokens { ranks, weights, .. } in &mut self.partitions {
+            executor.check_interrupts()?;
+            for (place, rank) in ranks.iter_mut().enumerate() {
+                *rank = if *rank == 0 { LONE } else { frequencies.next_rank(*rank) };
+                if let Some(&weight) = weights.get(place).filter(|_| *rank != LONE) {
+                    of_ranks.set(*rank, weight);
+                }
             }
         }
         Ok(())
@@ -201,17 +186,21 @@ impl CountedHashes {
     /// Returns the rank of the token at a place.
     #[inline]
     pub(super) fn rank(&self, place: u64) -> u32 {
-        self.ranks.get(place as usize).copied().unwrap_or(LONE)
+        if place == ALONE {
+            return LONE;
+        }
+        self.partitions[(place >> 32) as usize].ranks[place as u32 as usize]
     }
 
     /// Returns what the token at a place weighs. Tokens must weigh.
     pub(super) fn weight(&self, place: u64) -> u64 {
-        self.weights[place as usize].into()
+        self.partitions[(place >> 32) as usize].weights[place as u32 as usize].into()
     }
 
     /// Returns the number of bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
-        memory::bytes(&self.ranks) + memory::bytes(&self.weights)
+        let of = |of: &EqualTokens| memory::bytes(&of.ranks) + memory::bytes(&of.weights);
+        memory::bytes(&self.partitions) + self.partitions.iter().map(of).sum::<usize>()
     }
 }
 
@@ -230,12 +219,11 @@ impl<'a> PartCopies<'a> {
     fn copy(&mut self, counting: &Counting<'_>, stop: &Stop) -> Result<()> {
         let Self { sets, copies, starts, .. } = self;
         *starts = memory::filled(0, counting.partitions().len() + 1, DOING)?;
-        for set in 0..sets.rows.len() {
-            let hashes = sets.hashes(set);
+        for hashes in sets.hashes.chunks(CHECK_EVERY) {
             stop.check()?;
             stop.work(hashes.len());
-            let of_round = &hashes[counting.of_round(hashes)];
-            of_round.iter().for_each(|&hash| starts[counting.partition(hash) + 1] += 1);
+            let partitions = hashes.iter().filter_map(|&hash| counting.partition(hash));
+            partitions.for_each(|partition| starts[partition + 1] += 1);
         }
         for partition in 1..starts.len() {
             starts[partition] += starts[partition - 1];
@@ -244,15 +232,18 @@ impl<'a> PartCopies<'a> {
         memory::fill(copies, 0, starts[starts.len() - 1], DOING)?;
         let mut next = memory::collect(starts.iter().copied(), DOING)?;
         for set in 0..sets.rows.len() {
-            let hashes = sets.hashes(set);
-            stop.check()?;
-            stop.work(hashes.len());
+            stop.check_every(set, 1 << 6)?;
             let mut before = None;
-            for &hash in &hashes[counting.of_round(hashes)] {
-                let repeats = before.replace(hash) == Some(hash);
-                let next = &mut next[counting.partition(hash)];
-                copies[*next] = hash << counting.bits | u64::from(repeats);
-                *next += 1;
+            for hashes in sets.hashes(set).chunks(CHECK_EVERY) {
+                stop.check_every(hashes.len(), CHECK_EVERY)?;
+                for &hash in hashes {
+                    let repeats = before.replace(hash) == Some(hash);
+                    if let Some(partition) = counting.partition(hash) {
+                        let next = &mut next[partition];
+                        copies[*next] = hash << counting.bits | u64::from(repeats);
+                        *next += 1;
+                    }
+                }
             }
         }
         Ok(())
@@ -274,29 +265,25 @@ impl<'a> PartCopies<'a> {
         Ok(())
     }
 
-    /// Replaces the hashes of the round by the places of their partitions, of which `firsts` has the
-    /// first ones. After a stop, the next call goes on from there. A place is like the hash of an
-    /// early round, so no later round has it.
-    fn place(
-        &mut self,
-        counting: &Counting<'_>,
-        places: &[&[u32]],
-        firsts: &[u32],
-        stop: &Stop,
-    ) -> Result<()> {
+    /// Replaces the hashes of the round by the places of their partitions. After a stop, the next
+    /// call goes on from there. A place is like the hash of an early round, so no later round has
+    /// it.
+    fn place(&mut self, counting: &Counting<'_>, places: &[&[u32]], stop: &Stop) -> Result<()> {
         let Self { sets, next, placed, .. } = self;
-        while *placed < sets.rows.len() {
-            let hashes = sets.hashes_mut(*placed);
+        let first = counting.partitions().start;
+        while *placed < sets.hashes.len() {
             stop.check()?;
-            stop.work(hashes.len());
-            let of_round = counting.of_round(hashes);
-            for hash in &mut hashes[of_round] {
-                let partition = counting.partition(*hash);
-                let place = places[partition][next[partition]];
-                *hash = if place == NO_PLACE { ALONE } else { (firsts[partition] + place).into() };
-                next[partition] += 1;
+            let to = sets.hashes.len().min(*placed + CHECK_EVERY);
+            stop.work(to - *placed);
+            for hash in &mut sets.hashes[*placed..to] {
+                if let Some(partition) = counting.partition(*hash) {
+                    let place = places[partition][next[partition]];
+                    let number = (first + partition) as u64;
+                    *hash = if place == NO_PLACE { ALONE } else { number << 32 | u64::from(place) };
+                    next[partition] += 1;
+                }
             }
-            *placed += 1;
+            *placed = to;
         }
         Ok(())
     }

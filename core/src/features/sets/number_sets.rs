@@ -42,19 +42,8 @@ impl Sets {
     /// Returns the hashes of the tokens of set `n` that are numbers.
     #[inline]
     pub(super) fn hashes(&self, n: usize) -> &[u64] {
-        &self.hashes[self.hash_range(n)]
-    }
-
-    /// Returns the same, to be replaced by places.
-    pub(super) fn hashes_mut(&mut self, n: usize) -> &mut [u64] {
-        let range = self.hash_range(n);
-        &mut self.hashes[range]
-    }
-
-    #[inline]
-    fn hash_range(&self, n: usize) -> Range<usize> {
         let end = |n: usize| self.hash_ends.get(n).copied().unwrap_or(self.hashes.len());
-        n.checked_sub(1).map_or(0, end)..end(n)
+        &self.hashes[n.checked_sub(1).map_or(0, end)..end(n)]
     }
 
     /// Reports whether there are so many hashes that they should go to a file.
