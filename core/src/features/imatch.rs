@@ -133,7 +133,8 @@ pub fn of_documents(
         for place in 0..shard.len() {
             let df = shard.documents(place).map(u64::from).iter().sum();
             if range.keeps(df, documents) {
-                memory::push(&mut kept, numbering.number(number, place as u32), DOING)?;
+                let beginning = beginning(&shard.token(place));
+                memory::push(&mut kept, (beginning, numbering.number(number, place as u32)), DOING)?;
             }
         }
     }
@@ -141,7 +142,10 @@ pub fn of_documents(
         let (shard, place) = numbering.place(number);
         dictionary.shards()[shard].token(place)
     };
-    executor::sort(executor, &mut kept, |&a, &b| term(a).as_ref().cmp(term(b).as_ref()))?;
+    executor::sort(executor, &mut kept, |a, b| {
+        a.0.cmp(&b.0).then_with(|| term(a.1).as_ref().cmp(term(b.1).as_ref()))
+    })?;
+    let kept = memory::collect(kept.into_iter().map(|(_, number)| number), DOING)?;
     let mut places: Vec<Vec<u32>> = Vec::new();
     for shard in dictionary.shards() {
         places.push(memory::filled(u32::MAX, shard.len(), DOING)?);
@@ -183,6 +187,14 @@ pub fn of_documents(
         Ok(())
     })?;
     Ok(parts.into_iter().map(|(.., signatures)| signatures).collect())
+}
+
+/// Returns the first bytes of a term as a number, which orders most terms without looking them up.
+fn beginning(term: &[u8]) -> u128 {
+    let mut bytes = [0; size_of::<u128>()];
+    let length = term.len().min(bytes.len());
+    bytes[..length].copy_from_slice(&term[..length]);
+    u128::from_be_bytes(bytes)
 }
 
 /// The number of 64-bit numbers in a signature.
