@@ -68,12 +68,13 @@ pub fn sort_by_bits<T: Copy>(
 
 /// Sorts by the key, and by `compare` among equal keys. It first sorts by the upper bits of the
 /// key, by enough of them to distinguish most items if the key is a hash. Then it sorts each run of
-/// items that are equal in these bits by comparison. It needs scratch space for another copy of the
-/// items. O(n) for hashes, O(n log n) at worst.
+/// items that are equal in these bits by comparison. `other` is scratch space, which grows to the
+/// number of items. O(n) for hashes, O(n log n) at worst.
 ///
 /// If it is stopped, it leaves the items in some order.
 pub fn sort_by_hash<T: Copy>(
     items: &mut Vec<T>,
+    other: &mut Vec<T>,
     stop: &Stop,
     doing: &'static str,
     key: impl Fn(&T) -> u64,
@@ -81,7 +82,7 @@ pub fn sort_by_hash<T: Copy>(
 ) -> Result<()> {
     let bits = telling_bits(items.len(), u64::BITS);
     let shift = u64::BITS - bits;
-    sort_by_bits(items, &mut Vec::new(), shift, bits, stop, doing, &key)?;
+    sort_by_bits(items, other, shift, bits, stop, doing, &key)?;
     let mut checked = 0;
     for run in items.chunk_by_mut(|a, b| key(a) >> shift == key(b) >> shift) {
         checked += run.len();
@@ -117,7 +118,7 @@ mod tests {
             sort_by_bits(&mut items, &mut Vec::new(), from, bits, &Stop::default(), "", |item| item.0).unwrap();
             prop_assert_eq!(&items, &expected);
             expected.sort_unstable();
-            sort_by_hash(&mut items, &Stop::default(), "", |item| item.0, &Ord::cmp).unwrap();
+            sort_by_hash(&mut items, &mut Vec::new(), &Stop::default(), "", |item| item.0, &Ord::cmp).unwrap();
             prop_assert_eq!(&items, &expected);
         }
     }
@@ -127,11 +128,11 @@ mod tests {
         let mut items: Vec<u64> = (0..300_000).map(|n| mix(n % 70_000) >> (n % 2 * 40)).collect();
         let mut expected = items.clone();
         expected.sort_unstable();
-        sort_by_hash(&mut items, &Stop::default(), "", |&item| item, &Ord::cmp).unwrap();
+        sort_by_hash(&mut items, &mut Vec::new(), &Stop::default(), "", |&item| item, &Ord::cmp).unwrap();
         assert_eq!(items, expected);
         let stop = Stop::default();
         stop.request();
-        let stopped = sort_by_hash(&mut items, &stop, "", |&item| item, &Ord::cmp);
+        let stopped = sort_by_hash(&mut items, &mut Vec::new(), &stop, "", |&item| item, &Ord::cmp);
         assert_eq!(stopped, Err(crate::error::Error::Stopped));
         assert_eq!(telling_bits(0, 64), 0);
         assert_eq!((telling_bits(1_000_000, 64), telling_bits(1_000_000, 16)), (24, 16));

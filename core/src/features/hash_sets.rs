@@ -21,7 +21,7 @@ pub fn make_set(hashes: &mut Vec<u64>, multiset: bool, stop: &Stop) -> Result<()
     if hashes.len() < FEW {
         executor::sort_unstable_by(hashes, stop, &Ord::cmp)?;
     } else {
-        radix::sort_by_hash(hashes, stop, DOING, |&hash| hash, &Ord::cmp)?;
+        radix::sort_by_hash(hashes, &mut Vec::new(), stop, DOING, |&hash| hash, &Ord::cmp)?;
     }
     if !multiset {
         hashes.dedup();

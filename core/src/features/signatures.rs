@@ -145,7 +145,7 @@ pub fn distinct(
     };
     let rest = |entry: &SortedSignature| if width == 1 { &[] } else { &words(entry)[1..] };
     executor::each(executor, &mut sides, |entries, stop| {
-        radix::sort_by_hash(entries, stop, DOING, |entry| entry.first, &|a, b| {
+        radix::sort_by_hash(entries, &mut Vec::new(), stop, DOING, |entry| entry.first, &|a, b| {
             a.first.cmp(&b.first).then_with(|| rest(a).cmp(rest(b))).then(a.row.cmp(&b.row))
         })
     })?;

@@ -3,153 +3,141 @@
 //!
 //! A dictionary is read at a random place for each token, which waits for memory. Hashes of numbers
 //! are instead copied into partitions by their upper bits, each of which fits into a processor's
-//! cache, where it is sorted and counted. The places of the counts come back in the order of the
-//! copies, so that the sets, too, are read and written from the beginning to the end. Each round
-//! does so for some of the partitions, so that few hashes are copied at a time.
+//! cache, where it is counted, and where later each token gets its rank. The ranks of a partition
+//! are in the order of the copies, so that the sets, too, are read from the beginning to the end
+//! ([`TokenPlaces`]). Each round copies the hashes of some of the partitions.
 
-use super::equal_tokens::{EqualTokens, NO_PLACE};
+use std::ops::Range;
+
+use super::equal_tokens::{EqualTokens, TokenTable, add_frequencies, take_ranks};
 use super::number_sets::Sets;
 use crate::error::Result;
-use crate::executor::{self, Executor, Stop};
+use crate::executor::{self, Executor, Pool, Stop};
 use crate::features::dictionary::by_content::Weigher;
 use crate::features::dictionary::lookup::ContentKind;
 use crate::features::dictionary::rank::{LONE, OtherTokens};
 use crate::features::dictionary::weights::TokenWeights;
 use crate::hash::unmix;
 use crate::memory;
+use crate::simd::prefetch::prefetch;
 
 const DOING: &str = "counting tokens";
 
-/// The greatest number of tokens of a partition on average. With what sorting takes, so many take a
-/// megabyte.
+/// The greatest number of tokens of a partition on average. If all of them are distinct, they take
+/// a megabyte.
 const TOKENS_A_PARTITION: usize = if cfg!(test) { 4 } else { 1 << 15 };
 /// The greatest number of bits of a hash that tell its partition.
 const MOST_BITS: u32 = 16;
-/// The number of bits that tell the round of a hash.
-const ROUND_BITS: u32 = 1;
-/// The place of a token that only one document has.
-const ALONE: u64 = u32::MAX as u64;
+/// The number of bits of a hash that tell its round.
+const ROUND_BITS: u32 = 3;
 /// The number of tokens between two checks for a stop.
 const CHECK_EVERY: usize = 1 << 14;
-
-/// The counted tokens.
-#[derive(Debug, Default)]
-pub(super) struct CountedHashes {
-    partitions: Vec<EqualTokens>,
-    /// The number of distinct tokens.
-    pub(super) distinct: usize,
-    /// The greatest number of bytes of copies.
-    pub(super) copied_bytes: usize,
-}
+/// How many items and sets in advance memory is prefetched: an item of each partition is next, which
+/// are too many for the processor to foresee.
+const AHEAD: usize = 16;
+const SETS_AHEAD: usize = 4;
 
 /// How the tokens are counted.
 struct Counting<'a> {
     /// The parts from this number on are of the right table.
     lefts: usize,
     two_tables: bool,
-    /// The number of bits of a hash that tell its partition, at least 1, and its round.
+    /// The number of bits of a hash that tell its partition, at least 1.
     bits: u32,
-    round_bits: u32,
-    round: usize,
     weigher: Option<&'a Weigher<'a>>,
 }
 
-impl Counting<'_> {
-    /// Returns the partitions of the round.
-    fn partitions(&self) -> std::ops::Range<usize> {
-        let count = 1 << (self.bits - self.round_bits);
-        self.round * count..(self.round + 1) * count
-    }
-
-    /// Returns the number of a hash's partition in the round, if it is of the round.
-    #[inline]
-    fn partition(&self, hash: u64) -> Option<usize> {
-        ((hash >> (u64::BITS - self.bits)) as usize)
-            .checked_sub(self.partitions().start)
-            .filter(|&partition| partition < self.partitions().len())
-    }
-
-    /// Counts the tokens of the partition with this number, of which the parts have copies.
-    fn count(&self, number: usize, parts: &[PartCopies<'_>], stop: &Stop) -> Result<EqualTokens> {
-        let in_round = number - self.partitions().start;
-        let copies =
-            |parts: &[PartCopies<'_>]| parts.iter().map(|part| part.partition(in_round).len()).sum::<usize>();
-        let mut tokens: Vec<(u64, u32)> = Vec::new();
-        memory::reserve(&mut tokens, copies(parts), DOING)?;
-        for part in parts {
-            stop.check()?;
-            let first = tokens.len() as u32;
-            tokens.extend(part.partition(in_round).iter().copied().zip(first..));
-        }
-        let weigh = self.weigher.map(|weigher| {
-            move |token: &u64, having| {
-                let hash = (number as u64) << (u64::BITS - self.bits) | token >> self.bits;
-                weigher.weigh(ContentKind::Number, [unmix(hash), 0], having)
-            }
-        });
-        EqualTokens::new(&mut tokens, copies(&parts[..self.lefts]), self.two_tables, weigh.as_ref(), stop)
-    }
+/// The counted tokens.
+#[derive(Debug, Default)]
+pub(super) struct CountedHashes {
+    partitions: Vec<EqualTokens>,
+    /// For each token of the sets, its place in its partition, or [`NO_PLACE`]; later its rank. They
+    /// are ordered by partition, then by part, then as in the part.
+    places: Vec<u32>,
+    /// For each part, where its tokens of each partition begin in `places`.
+    firsts: Vec<Vec<usize>>,
+    /// The number of bits of a hash that tell its partition.
+    bits: u32,
+    /// The number of distinct tokens.
+    pub(super) distinct: usize,
+    /// The greatest number of bytes of copies.
+    pub(super) copied_bytes: usize,
 }
+
+/// Which tokens of a part are next in the order of its sets: for each partition, the index of the
+/// next one in `places`.
+#[derive(Debug)]
+pub(super) struct TokenPlaces(Vec<usize>);
 
 /// The sets of a part, and the copies of a round.
 struct PartCopies<'a> {
-    sets: &'a mut Sets,
+    sets: &'a Sets,
+    /// The number of hashes of each partition.
+    counts: Vec<u32>,
+    /// The number of hashes of each set that earlier rounds and this one have copied: they are
+    /// sorted, so that a round has a range of them.
+    done: Vec<u32>,
+    /// The progress of the round: the number of sets that are copied.
+    copied: usize,
     /// The hashes by partition, without the bits that tell it. The last bit is set if the set has
     /// the same hash before.
     copies: Vec<u64>,
-    /// The start of each partition among the copies, and the end of the last one.
+    /// The start of each partition of the round among the copies, and the end of the last one;
+    /// `next` is where its next hash goes.
     starts: Vec<usize>,
-    /// The progress of placing: the next copy of each partition, and the number of hashes done.
     next: Vec<usize>,
-    placed: usize,
+}
+
+/// The tokens of a partition.
+struct Partition<'a> {
+    number: usize,
+    places: &'a mut [u32],
+    counted: EqualTokens,
 }
 
 impl CountedHashes {
-    /// Counts the tokens of the sets that are numbers, and replaces their hashes by places. The
-    /// parts from number `lefts` on are of the right table. O(n log n) for n tokens, of which about
-    /// half are copied at a time.
+    /// Counts the tokens of the sets that are numbers. The parts from number `lefts` on are of the
+    /// right table. O(n) for n tokens, of which an eighth is copied at a time.
     pub(super) fn new(
-        parts: &mut [Sets],
+        parts: &[Sets],
         lefts: usize,
         two_tables: bool,
         weigher: Option<&Weigher<'_>>,
         executor: &dyn Executor,
     ) -> Result<Self> {
         let all: usize = parts.iter().map(|part| part.hashes.len()).sum();
-        let mut counted = Self::default();
         if all == 0 {
-            return Ok(counted);
+            return Ok(Self::default());
         }
         let bits = (usize::BITS - (all / TOKENS_A_PARTITION).leading_zeros()).clamp(1, MOST_BITS);
-        let round_bits = (bits - 1).min(ROUND_BITS);
-        for round in 0..1 << round_bits {
-            let counting = Counting { lefts, two_tables, bits, round_bits, round, weigher };
-            let mut copies = memory::collect(parts.iter_mut().map(PartCopies::new), DOING)?;
-            executor::each(executor, &mut copies, |part, stop| part.copy(&counting, stop))?;
-            let new = |number| (number, EqualTokens::default());
-            let mut partitions = memory::collect(counting.partitions().map(new), DOING)?;
-            executor::each(executor, &mut partitions, |(number, partition), stop| {
-                *partition = counting.count(*number, &copies, stop)?;
-                Ok(())
+        let mut copies = memory::collect(parts.iter().map(PartCopies::new), DOING)?;
+        executor::each(executor, &mut copies, |part, stop| part.count(bits, stop))?;
+        let mut counted =
+            Self { firsts: firsts(&copies, bits)?, places: memory::zeroed(all, DOING)?, ..Self::default() };
+        counted.bits = bits;
+        let round = 1 << (bits - bits.min(ROUND_BITS));
+        let counting = Counting { lefts, two_tables, bits, weigher };
+        let tables = Pool::default();
+        let mut partitions = memory::collect(
+            of_partitions(&mut counted.places, &counted.firsts)?
+                .into_iter()
+                .enumerate()
+                .map(|(number, places)| Partition { number, places, counted: EqualTokens::default() }),
+            DOING,
+        )?;
+        for partitions in partitions.chunks_mut(round) {
+            let first = partitions[0].number;
+            let range = first..first + round;
+            copies.iter_mut().try_for_each(|part| part.begin(&range))?;
+            executor::each(executor, &mut copies, |part, stop| part.copy(bits, &range, stop))?;
+            executor::each(executor, partitions, |partition, stop| {
+                tables.with(TokenTable::new, |table| partition.count(first, &counting, &copies, table, stop))
             })?;
-            let copied: usize = copies.iter().map(|part| 2 * memory::bytes(&part.copies)).sum();
-            counted.copied_bytes = counted.copied_bytes.max(copied);
-            let places: Vec<&[u32]> =
-                memory::collect(partitions.iter().map(|(_, partition)| &partition.places[..]), DOING)?;
-            let mut before = memory::filled(0, places.len(), DOING)?;
-            for part in &mut copies {
-                part.begin_placing(&mut before)?;
-            }
-            executor::each(executor, &mut copies, |part, stop| part.place(&counting, &places, stop))?;
-            for (_, partition) in partitions {
-                counted.distinct += partition.distinct;
-                memory::push(
-                    &mut counted.partitions,
-                    EqualTokens { places: Vec::new(), ..partition },
-                    DOING,
-                )?;
-            }
         }
+        let partitions = partitions.into_iter().map(|partition| partition.counted);
+        counted.partitions = memory::collect(partitions, DOING)?;
+        counted.distinct = counted.partitions.iter().map(|partition| partition.distinct).sum();
+        counted.copied_bytes = copies.iter().map(|part| memory::bytes(&part.copies)).sum();
         Ok(counted)
     }
 
@@ -158,13 +146,12 @@ impl CountedHashes {
         let mut frequencies = OtherTokens::default();
         for partition in &self.partitions {
             executor.check_interrupts()?;
-            let shared = partition.ranks.iter().filter(|&&frequency| frequency > 0);
-            shared.copied().try_for_each(|frequency| frequencies.add(frequency))?;
+            add_frequencies(&partition.ranks, &mut frequencies)?;
         }
         Ok(frequencies)
     }
 
-    /// Takes the ranks that these frequencies were given, and says what the ranks weigh.
+    /// Gives each token the rank that its frequency was given, and says what the ranks weigh.
     pub(super) fn take_ranks(
         &mut self,
         mut frequencies: OtherTokens,
@@ -173,78 +160,182 @@ impl CountedHashes {
     ) -> Result<()> {
         for EqualTokens { ranks, weights, .. } in &mut self.partitions {
             executor.check_interrupts()?;
-            for (place, rank) in ranks.iter_mut().enumerate() {
-                *rank = if *rank == 0 { LONE } else { frequencies.next_rank(*rank) };
-                if let Some(&weight) = weights.get(place).filter(|_| *rank != LONE) {
-                    of_ranks.set(*rank, weight);
-                }
-            }
+            take_ranks(ranks, weights, &mut frequencies, of_ranks);
         }
-        Ok(())
+        let places = of_partitions(&mut self.places, &self.firsts)?.into_iter();
+        let ranks = self.partitions.iter_mut().map(|partition| std::mem::take(&mut partition.ranks));
+        let mut partitions = memory::collect(ranks.zip(places), DOING)?;
+        executor::each(executor, &mut partitions, |(ranks, places), stop| {
+            stop.check()?;
+            let rank = |place: u32| ranks.get(place as usize).copied().unwrap_or(LONE);
+            places.iter_mut().for_each(|place| *place = rank(*place));
+            Ok(())
+        })
     }
 
-    /// Returns the rank of the token at a place.
-    #[inline]
-    pub(super) fn rank(&self, place: u64) -> u32 {
-        if place == ALONE {
-            return LONE;
-        }
-        self.partitions[(place >> 32) as usize].ranks[place as u32 as usize]
-    }
-
-    /// Returns what the token at a place weighs. Tokens must weigh.
-    pub(super) fn weight(&self, place: u64) -> u64 {
-        self.partitions[(place >> 32) as usize].weights[place as u32 as usize].into()
+    /// Returns the places of the first tokens of a part.
+    pub(super) fn places(&self, part: usize) -> Result<TokenPlaces> {
+        Ok(TokenPlaces(memory::collect(self.firsts.get(part).into_iter().flatten().copied(), DOING)?))
     }
 
     /// Returns the number of bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
-        let of = |of: &EqualTokens| memory::bytes(&of.ranks) + memory::bytes(&of.weights);
-        memory::bytes(&self.partitions) + self.partitions.iter().map(of).sum::<usize>()
+        memory::bytes(&self.partitions)
+            + self.partitions.iter().map(EqualTokens::bytes).sum::<usize>()
+            + memory::bytes(&self.places)
+            + self.firsts.iter().map(memory::bytes).sum::<usize>()
     }
 }
 
-/// Reports whether two sets of one table with these places are equal: a token that only one
-/// document has is in no other set.
-pub(super) fn are_equal(a: &[u64], b: &[u64]) -> bool {
-    a == b && !a.contains(&ALONE)
+impl Partition<'_> {
+    /// Counts the tokens, of which the parts have copies since partition `first`.
+    fn count(
+        &mut self,
+        first: usize,
+        counting: &Counting<'_>,
+        parts: &[PartCopies<'_>],
+        table: &mut TokenTable<u64>,
+        stop: &Stop,
+    ) -> Result<()> {
+        let Counting { lefts, two_tables, bits, weigher } = *counting;
+        let number = self.number;
+        let lefts: usize = parts[..lefts].iter().map(|part| part.partition(number - first).len()).sum();
+        let tokens = parts.iter().map(|part| part.partition(number - first));
+        let weigh = weigher.map(|weigher| {
+            move |token: &u64, having| {
+                let hash = (number as u64) << (u64::BITS - bits) | token >> bits;
+                weigher.weigh(ContentKind::Number, [unmix(hash), 0], having)
+            }
+        });
+        self.counted = table.count(tokens, lefts, self.places, two_tables, weigh.as_ref(), stop)?;
+        Ok(())
+    }
+}
+
+/// Numbers the tokens of all parts: by partition, then by part. Returns for each part where its
+/// tokens of each partition begin.
+fn firsts(parts: &[PartCopies<'_>], bits: u32) -> Result<Vec<Vec<usize>>> {
+    let mut all = memory::collect(parts.iter().map(|_| Vec::new()), DOING)?;
+    let mut next = 0;
+    for partition in 0..1 << bits {
+        for (part, firsts) in parts.iter().zip(&mut all) {
+            memory::push(firsts, next, DOING)?;
+            next += part.counts[partition] as usize;
+        }
+    }
+    Ok(all)
+}
+
+/// Splits the places of all tokens by partition. Those of the first part are its first ones.
+fn of_partitions<'p>(mut places: &'p mut [u32], firsts: &[Vec<usize>]) -> Result<Vec<&'p mut [u32]>> {
+    let (mut partitions, mut from, all) = (Vec::new(), 0, places.len());
+    let ends = firsts.first().into_iter().flat_map(|firsts| firsts[1..].iter().copied().chain([all]));
+    for end in ends {
+        let (own, after) = places.split_at_mut(end - from);
+        memory::push(&mut partitions, own, DOING)?;
+        (places, from) = (after, end);
+    }
+    Ok(partitions)
+}
+
+impl TokenPlaces {
+    /// Returns the partition of the next token, which has this hash, and its place or rank.
+    #[inline]
+    fn next(&mut self, counted: &CountedHashes, hash: u64) -> (usize, u32) {
+        let partition = (hash >> (u64::BITS - counted.bits)) as usize;
+        let next = &mut self.0[partition];
+        prefetch(&counted.places, *next + AHEAD);
+        *next += 1;
+        (partition, counted.places[*next - 1])
+    }
+
+    /// Returns the rank of the next token. Ranks must be taken.
+    #[inline]
+    pub(super) fn rank(&mut self, counted: &CountedHashes, hash: u64) -> u32 {
+        self.next(counted, hash).1
+    }
+
+    /// Goes on behind the tokens of a set.
+    pub(super) fn pass(&mut self, counted: &CountedHashes, hashes: &[u64]) {
+        hashes.iter().for_each(|&hash| _ = self.next(counted, hash));
+    }
+
+    /// Goes back before the tokens of a set, which were the last ones.
+    pub(super) fn back(&mut self, counted: &CountedHashes, hashes: &[u64]) {
+        hashes.iter().for_each(|&hash| self.0[(hash >> (u64::BITS - counted.bits)) as usize] -= 1);
+    }
+
+    /// Returns what the next token weighs. Tokens must weigh, and ranks must not be taken yet.
+    pub(super) fn weight(&mut self, counted: &CountedHashes, hash: u64) -> u64 {
+        let (partition, place) = self.next(counted, hash);
+        counted.partitions[partition].weights[place as usize].into()
+    }
 }
 
 impl<'a> PartCopies<'a> {
-    fn new(sets: &'a mut Sets) -> Self {
-        Self { sets, copies: Vec::new(), starts: Vec::new(), next: Vec::new(), placed: 0 }
+    fn new(sets: &'a Sets) -> Self {
+        Self {
+            sets,
+            counts: Vec::new(),
+            done: Vec::new(),
+            copied: 0,
+            copies: Vec::new(),
+            starts: Vec::new(),
+            next: Vec::new(),
+        }
     }
 
-    /// Copies the hashes of a round. After a stop, the next call starts over.
-    fn copy(&mut self, counting: &Counting<'_>, stop: &Stop) -> Result<()> {
-        let Self { sets, copies, starts, .. } = self;
-        *starts = memory::filled(0, counting.partitions().len() + 1, DOING)?;
-        for hashes in sets.hashes.chunks(CHECK_EVERY) {
+    /// Counts the hashes of each partition. After a stop, the next call starts over.
+    fn count(&mut self, bits: u32, stop: &Stop) -> Result<()> {
+        self.counts = memory::filled(0, 1 << bits, DOING)?;
+        self.done = memory::filled(0, self.sets.rows.len(), DOING)?;
+        for hashes in self.sets.hashes.chunks(CHECK_EVERY) {
             stop.check()?;
             stop.work(hashes.len());
-            let partitions = hashes.iter().filter_map(|&hash| counting.partition(hash));
-            partitions.for_each(|partition| starts[partition + 1] += 1);
+            hashes.iter().for_each(|hash| self.counts[(hash >> (u64::BITS - bits)) as usize] += 1);
         }
-        for partition in 1..starts.len() {
-            starts[partition] += starts[partition - 1];
+        Ok(())
+    }
+
+    /// Begins a round with these partitions.
+    fn begin(&mut self, range: &Range<usize>) -> Result<()> {
+        let mut end = 0;
+        self.starts.clear();
+        memory::push(&mut self.starts, 0, DOING)?;
+        for &count in &self.counts[range.clone()] {
+            end += count as usize;
+            memory::push(&mut self.starts, end, DOING)?;
         }
-        copies.clear();
-        memory::fill(copies, 0, starts[starts.len() - 1], DOING)?;
-        let mut next = memory::collect(starts.iter().copied(), DOING)?;
-        for set in 0..sets.rows.len() {
-            stop.check_every(set, 1 << 6)?;
-            let mut before = None;
-            for hashes in sets.hashes(set).chunks(CHECK_EVERY) {
-                stop.check_every(hashes.len(), CHECK_EVERY)?;
-                for &hash in hashes {
-                    let repeats = before.replace(hash) == Some(hash);
-                    if let Some(partition) = counting.partition(hash) {
-                        let next = &mut next[partition];
-                        copies[*next] = hash << counting.bits | u64::from(repeats);
-                        *next += 1;
-                    }
-                }
+        memory::lengthen(&mut self.copies, 0, end, DOING)?;
+        memory::refill(&mut self.next, self.starts.iter().copied(), DOING)?;
+        self.copied = 0;
+        Ok(())
+    }
+
+    /// Copies the hashes of the round. After a stop, the next call goes on from there.
+    fn copy(&mut self, bits: u32, range: &Range<usize>, stop: &Stop) -> Result<()> {
+        let Self { sets, done, copied, copies, next, .. } = self;
+        while *copied < done.len() {
+            stop.check_every(*copied, 1 << 6)?;
+            if let Some(&later) = done.get(*copied + SETS_AHEAD) {
+                sets.prefetch_hashes(*copied + SETS_AHEAD, later as usize);
             }
+            let (hashes, done) = (sets.hashes(*copied), &mut done[*copied]);
+            let mut before = (*done as usize).checked_sub(1).map(|last| hashes[last]);
+            while let Some(&hash) = hashes.get(*done as usize) {
+                let partition = (hash >> (u64::BITS - bits)) as usize;
+                if partition >= range.end {
+                    break;
+                }
+                stop.check_every(*done as usize + 1, CHECK_EVERY)?;
+                let next = &mut next[partition - range.start];
+                prefetch(copies, *next + AHEAD);
+                copies[*next] = hash << bits | u64::from(before == Some(hash));
+                *next += 1;
+                *done += 1;
+                before = Some(hash);
+            }
+            *copied += 1;
         }
         Ok(())
     }
@@ -252,40 +343,6 @@ impl<'a> PartCopies<'a> {
     /// Returns the copies of a partition of the round.
     fn partition(&self, number: usize) -> &[u64] {
         &self.copies[self.starts[number]..self.starts[number + 1]]
-    }
-
-    /// Prepares for [`Self::place`]. `before` has the number of places of each partition that
-    /// earlier parts take, and gets those of this part added.
-    fn begin_placing(&mut self, before: &mut [usize]) -> Result<()> {
-        self.next = memory::collect(before.iter().copied(), DOING)?;
-        for (before, ends) in before.iter_mut().zip(self.starts.windows(2)) {
-            *before += ends[1] - ends[0];
-        }
-        self.copies = Vec::new();
-        Ok(())
-    }
-
-    /// Replaces the hashes of the round by the places of their partitions. After a stop, the next
-    /// call goes on from there. A place is like the hash of an early round, so no later round has
-    /// it.
-    fn place(&mut self, counting: &Counting<'_>, places: &[&[u32]], stop: &Stop) -> Result<()> {
-        let Self { sets, next, placed, .. } = self;
-        let first = counting.partitions().start;
-        while *placed < sets.hashes.len() {
-            stop.check()?;
-            let to = sets.hashes.len().min(*placed + CHECK_EVERY);
-            stop.work(to - *placed);
-            for hash in &mut sets.hashes[*placed..to] {
-                if let Some(partition) = counting.partition(*hash) {
-                    let place = places[partition][next[partition]];
-                    let number = (first + partition) as u64;
-                    *hash = if place == NO_PLACE { ALONE } else { number << 32 | u64::from(place) };
-                    next[partition] += 1;
-                }
-            }
-            *placed = to;
-        }
-        Ok(())
     }
 }
 

@@ -1,8 +1,6 @@
 //! Counts the tokens that are in files: part by part, each in memory.
 
-use std::collections::BTreeMap;
-
-use super::equal_tokens::{EqualTokens, NO_PLACE, Occurrences, having};
+use super::equal_tokens::{EqualTokens, TokenTable, add_frequencies};
 use super::overflow::OverflowToken;
 use super::token_files::{FileToken, PART_BITS, TokenPart};
 use super::token_tree::{HashDigit, LogCursor, TokenTree};
@@ -56,7 +54,8 @@ pub(super) struct CountingFiles<'a, 'w> {
 struct LoadedPart<T> {
     part: usize,
     right_from: usize,
-    tokens: Vec<(T, u32)>,
+    tokens: Vec<T>,
+    places: Vec<u32>,
     counted: EqualTokens,
 }
 
@@ -83,8 +82,8 @@ impl<'a, 'w> CountingFiles<'a, 'w> {
     }
 
     /// Returns the greatest number of tokens that are counted at a time by a thread.
-    fn most<T>(&self) -> u64 {
-        let each = 2 * size_of::<(T, u32)>() + 2 * size_of::<u32>();
+    fn most<T: FileToken>(&self) -> u64 {
+        let each = size_of::<T>() + size_of::<u32>() + TokenTable::<T>::BYTES;
         ((self.budget / self.executor.count().max(1) / each) as u64).max(LEAST)
     }
 
@@ -143,29 +142,29 @@ impl<'a, 'w> CountingFiles<'a, 'w> {
 
     /// Reads the tokens of a part.
     fn read<T: FileToken>(&self, number: usize, mut part: TokenPart<T>) -> Result<LoadedPart<T>> {
-        let mut tokens: Vec<(T, u32)> = Vec::new();
+        let mut tokens = Vec::new();
         memory::reserve(&mut tokens, part.tokens.len() as usize, DOING)?;
-        part.tokens.for_each(PIECE, self.executor, |piece| {
-            let first = tokens.len() as u32;
-            tokens.extend(piece.iter().copied().zip(first..));
-            Ok(())
-        })?;
+        part.tokens.for_each(PIECE, self.executor, |piece| memory::extend(&mut tokens, piece, DOING))?;
         let right_from = part.right_from.min(tokens.len() as u64) as usize;
-        Ok(LoadedPart { part: number, right_from, tokens, counted: EqualTokens::default() })
+        let places = memory::filled(0, tokens.len(), DOING)?;
+        Ok(LoadedPart { part: number, right_from, tokens, places, counted: EqualTokens::default() })
     }
 
     /// Counts the tokens of some parts, each in a thread.
     fn together<T: FileToken>(&mut self, counting: &mut Vec<LoadedPart<T>>) -> Result<()> {
         let (two_tables, weigher) = (self.two_tables, self.weigher);
-        executor::each(self.executor, counting, |LoadedPart { part, right_from, tokens, counted }, stop| {
-            let weigh = weigher.map(|weigher| weight_of(weigher, *part));
-            *counted = EqualTokens::new(tokens, *right_from, two_tables, weigh.as_ref(), stop)?;
-            *tokens = Vec::new();
+        executor::each(self.executor, counting, |part, stop| {
+            let weigh = weigher.map(|weigher| weight_of(weigher, part.part));
+            let (all, right_from) = (std::iter::once(&part.tokens[..]), part.right_from);
+            let mut table = TokenTable::new()?;
+            part.counted =
+                table.count(all, right_from, &mut part.places, two_tables, weigh.as_ref(), stop)?;
+            part.tokens = Vec::new();
             Ok(())
         })?;
-        for LoadedPart { counted, .. } in counting.drain(..) {
-            self.counted.places.extend(&counted.places, self.files)?;
-            self.add(&counted, counted.places.len() as u64)?;
+        for LoadedPart { places, counted, .. } in counting.drain(..) {
+            self.counted.places.extend(&places, self.files)?;
+            self.add(&counted, places.len() as u64)?;
         }
         self.executor.check_interrupts()
     }
@@ -174,36 +173,27 @@ impl<'a, 'w> CountingFiles<'a, 'w> {
     /// as one of them.
     fn one_by_one<T: FileToken>(&mut self, number: usize, part: TokenPart<T>) -> Result<()> {
         let TokenPart { mut tokens, right_from } = part;
-        let key = |token: &T| {
-            let (kind, content) = token.content(number);
-            (kind as u32, content)
-        };
-        let mut known: BTreeMap<_, (Occurrences, Vec<[u32; 2]>, T)> = BTreeMap::new();
-        let mut n = 0;
+        let (mut table, mut n) = (TokenTable::new()?, 0);
         tokens.for_each(PIECE, self.executor, |piece| {
-            for token in piece {
-                let (occurrences, documents, _) =
-                    known.entry(key(token)).or_insert((Occurrences::default(), Vec::new(), *token));
-                occurrences.add(token.repeats(), n >= right_from, documents)?;
+            for &token in piece {
+                table.add(token, n >= right_from)?;
                 n += 1;
             }
             Ok(())
         })?;
         let weigh = self.weigher.map(|weigher| weight_of(weigher, number));
-        let mut counted = EqualTokens::default();
-        let mut places = BTreeMap::new();
-        for (key, (_, documents, token)) in known {
-            let weight = weigh.as_ref().map(|weigh| weigh(&token, having(&documents)));
-            let first = counted.ranks.len() as u32;
-            counted.add(self.two_tables, &documents, weight)?;
-            places.insert(key, (Occurrences::default(), documents, first..counted.ranks.len() as u32));
-        }
+        let mut made = (table, EqualTokens::default());
+        let two_tables = self.two_tables;
+        executor::one(self.executor, &mut made, |(table, counted), stop| {
+            *counted = table.counted(two_tables, weigh.as_ref(), stop)?;
+            Ok(())
+        })?;
+        let (mut table, counted) = made;
+        // The same tokens have the same entries again.
         tokens.for_each(PIECE, self.executor, |piece| {
-            for token in piece {
-                let Some((occurrences, documents, known)) = places.get_mut(&key(token)) else { continue };
-                let place = known.start + occurrences.add(token.repeats(), false, documents)?;
-                let place = if known.contains(&place) { place } else { NO_PLACE };
-                self.counted.places.push(place, self.files)?;
+            for &token in piece {
+                let entry = table.add(token, false)?;
+                self.counted.places.push(table.place(entry), self.files)?;
             }
             Ok(())
         })?;
@@ -215,7 +205,7 @@ impl<'a, 'w> CountingFiles<'a, 'w> {
         let all = &mut self.counted;
         all.distinct += counted.distinct as u64;
         memory::push(&mut all.leaves, (tokens, counted.ranks.len()), DOING)?;
-        counted.ranks.iter().filter(|&&having| having > 0).try_for_each(|&having| all.others.add(having))?;
+        add_frequencies(&counted.ranks, &mut all.others)?;
         all.frequencies.extend(&counted.ranks, self.files)?;
         all.weights.extend(&counted.weights, self.files)
     }

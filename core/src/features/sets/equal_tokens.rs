@@ -1,19 +1,27 @@
-//! Counts tokens by sorting them, so that equal tokens become neighbours: the tokens of some range
-//! of hashes, of all sets, in the order of the sets.
+//! Counts equal tokens: the tokens of some range of hashes, of all sets, in the order of the sets.
+//!
+//! The distinct tokens are in a hash table, which has room in a processor's cache if the range is
+//! small. The answer does not depend on the order of the sets: tokens that may be shared are sorted.
 
 use std::cmp::Ordering;
+use std::hash::{BuildHasher, RandomState};
 
 use crate::error::Result;
 use crate::executor::Stop;
+use crate::features::dictionary::rank::{LONE, OtherTokens};
+use crate::features::dictionary::weights::TokenWeights;
 use crate::memory;
 use crate::radix::sort_by_hash;
+use crate::simd::prefetch::prefetch;
 
 const DOING: &str = "counting tokens";
 
 /// The number of tokens between two checks for a stop.
 const CHECK_EVERY: usize = 1 << 14;
-/// The place of a token that only one document has.
-pub(super) const NO_PLACE: u32 = u32::MAX;
+/// The place of a token that only one document has. It is also its rank.
+pub(super) const NO_PLACE: u32 = LONE;
+/// No token of a table.
+const NONE: u32 = u32::MAX;
 
 /// A token as it is counted.
 pub(super) trait CountedToken: Copy {
@@ -53,105 +61,239 @@ pub(super) struct EqualTokens {
     pub(super) weights: Vec<u16>,
     /// The number of distinct tokens, also of those that only one document has.
     pub(super) distinct: usize,
-    /// For each token that was counted, its place in `ranks`, or [`NO_PLACE`].
-    pub(super) places: Vec<u32>,
 }
 
 impl EqualTokens {
-    /// Counts tokens, each with its number in the order of the sets. Those from number `right_from`
-    /// on are of the right table. `weigh` is called with a token and the number of documents that
-    /// have it. O(n) for hashes.
-    pub(super) fn new<T: CountedToken>(
-        tokens: &mut Vec<(T, u32)>,
+    /// Adds a token, or a further occurrence of one, given how many documents of each table have
+    /// it. Returns its place.
+    fn add(&mut self, two_tables: bool, [left, right]: [u32; 2], weight: Option<u16>) -> Result<u32> {
+        let (place, all) = (self.ranks.len() as u32, left.saturating_add(right));
+        if let Some(weight) = weight {
+            memory::push(&mut self.weights, weight, DOING)?;
+        } else if all < 2 {
+            return Ok(NO_PLACE);
+        }
+        let is_shared = if two_tables { left > 0 && right > 0 } else { left > 1 };
+        memory::push(&mut self.ranks, if is_shared { all } else { 0 }, DOING)?;
+        Ok(place)
+    }
+
+    /// Returns the number of bytes on the heap.
+    pub(super) fn bytes(&self) -> usize {
+        memory::bytes(&self.ranks) + memory::bytes(&self.weights)
+    }
+}
+
+/// A distinct token, or a further occurrence of one in a document.
+#[derive(Debug, Clone, Copy)]
+struct TokenEntry<T> {
+    token: T,
+    /// The number of documents of each table that have it.
+    documents: [u32; 2],
+    /// The number of the entry of the next occurrence in a document, or [`NONE`].
+    next: u32,
+    /// Of a first occurrence: the number of the entry of the last token that was added.
+    last: u32,
+    place: u32,
+}
+
+/// The distinct tokens of a range of hashes, by hash.
+#[derive(Debug)]
+pub(super) struct TokenTable<T> {
+    /// The numbers of entries, each in the first free slot from that of its hash on. Half of the
+    /// slots are free.
+    slots: Vec<u32>,
+    entries: Vec<TokenEntry<T>>,
+    /// The number of entries that have a slot: those of first occurrences.
+    firsts: usize,
+    /// Nobody can make tokens that go to few slots, as nobody knows this odd number.
+    factor: u64,
+    /// Scratch memory for the tokens that are sorted.
+    sorted: [Vec<(T, u32)>; 2],
+}
+
+impl<T: CountedToken> TokenTable<T> {
+    /// The bytes that a distinct token takes.
+    pub(super) const BYTES: usize = size_of::<TokenEntry<T>>() + 4 * size_of::<u32>();
+    const LEAST_SLOTS: usize = if cfg!(test) { 2 } else { 1 << 12 };
+
+    /// Creates an empty table.
+    pub(super) fn new() -> Result<Self> {
+        Ok(Self {
+            slots: memory::filled(NONE, Self::LEAST_SLOTS, DOING)?,
+            entries: Vec::new(),
+            firsts: 0,
+            factor: RandomState::new().hash_one(DOING) | 1,
+            sorted: [Vec::new(), Vec::new()],
+        })
+    }
+
+    /// Counts tokens, and replaces `places`, of which there are as many, by the places of the
+    /// tokens in what is counted. Tokens from number `right_from` on are of the right table.
+    /// `weigh` is called with a token and the number of documents that have it. O(n).
+    pub(super) fn count<'t>(
+        &mut self,
+        all: impl Iterator<Item = &'t [T]>,
         right_from: usize,
+        places: &mut [u32],
         two_tables: bool,
         weigh: Option<&impl Fn(&T, u64) -> u16>,
         stop: &Stop,
-    ) -> Result<Self> {
-        let mut counted = Self { places: memory::filled(NO_PLACE, tokens.len(), DOING)?, ..Self::default() };
-        // Equal tokens stay in the order of the sets.
-        sort_by_hash(tokens, stop, DOING, |token| token.0.sort_key(), &|a, b| {
-            a.0.compare(&b.0).then_with(|| a.1.cmp(&b.1))
-        })?;
-        let (mut nth, mut documents, mut done) = (Vec::new(), Vec::new(), 0);
-        for equal in tokens.chunk_by(|a, b| a.0.compare(&b.0).is_eq()) {
-            done += equal.len();
-            if done >= CHECK_EVERY {
-                stop.check()?;
-                stop.work(std::mem::take(&mut done));
+    ) -> Result<EqualTokens>
+    where
+        T: 't,
+    {
+        /// The number of tokens whose memory is prefetched together.
+        const TOGETHER: usize = 16;
+        /// A table of so many slots is larger than a processor's cache.
+        const BEYOND_CACHE: usize = 1 << 16;
+        self.slots.fill(NONE);
+        self.entries.clear();
+        self.firsts = 0;
+        let mut done = 0;
+        for tokens in all.flat_map(|tokens| tokens.chunks(TOGETHER)) {
+            stop.check_every(done / TOGETHER, CHECK_EVERY / TOGETHER)?;
+            if self.slots.len() >= BEYOND_CACHE {
+                tokens.iter().for_each(|token| prefetch(&self.slots, self.home(token)));
+                let numbers = tokens.iter().map(|token| self.slots[self.home(token)]);
+                numbers.for_each(|number| prefetch(&self.entries, number as usize));
             }
-            if equal.len() == 1 && weigh.is_none() {
-                counted.distinct += 1;
-                continue;
+            for &token in tokens {
+                places[done] = self.add(token, done >= right_from)?;
+                done += 1;
             }
-            nth.clear();
-            documents.clear();
-            memory::reserve(&mut nth, equal.len(), DOING)?;
-            let mut occurrences = Occurrences::default();
-            for (token, number) in equal {
-                let is_right = *number as usize >= right_from;
-                nth.push(occurrences.add(token.repeats(), is_right, &mut documents)?);
+        }
+        let counted = self.counted(two_tables, weigh, stop)?;
+        places.iter_mut().for_each(|place| *place = self.place(*place));
+        Ok(counted)
+    }
+
+    /// Adds the next token, and returns the number of its entry.
+    #[inline]
+    pub(super) fn add(&mut self, token: T, is_right: bool) -> Result<u32> {
+        let slot = self.slot(&token);
+        let first = self.slots[slot];
+        if first == NONE {
+            return self.add_first(slot, token, is_right);
+        }
+        let mut number = first;
+        if token.repeats() {
+            let last = self.entries[first as usize].last;
+            number = self.entries[last as usize].next;
+            if number == NONE {
+                number = self.push(token)?;
+                self.entries[last as usize].next = number;
             }
-            let weight = weigh.map(|weigh| weigh(&equal[0].0, having(&documents)));
-            let first = counted.ranks.len();
-            counted.add(two_tables, &documents, weight)?;
-            let known = counted.ranks.len() - first;
-            for (&(_, number), &nth) in equal.iter().zip(&nth).filter(|(_, nth)| (**nth as usize) < known) {
-                counted.places[number as usize] = first as u32 + nth;
+        }
+        self.entries[first as usize].last = number;
+        self.entries[number as usize].documents[usize::from(is_right)] += 1;
+        Ok(number)
+    }
+
+    /// Adds a token that is not there yet, at its slot.
+    #[cold]
+    fn add_first(&mut self, mut slot: usize, token: T, is_right: bool) -> Result<u32> {
+        if 2 * self.firsts >= self.slots.len() {
+            let slots = memory::filled(NONE, 2 * self.slots.len(), DOING)?;
+            let before = std::mem::replace(&mut self.slots, slots);
+            for number in before.into_iter().filter(|&number| number != NONE) {
+                let slot = self.slot(&self.entries[number as usize].token);
+                self.slots[slot] = number;
+            }
+            slot = self.slot(&token);
+        }
+        let number = self.push(token)?;
+        self.firsts += 1;
+        self.slots[slot] = number;
+        self.entries[number as usize].documents[usize::from(is_right)] = 1;
+        Ok(number)
+    }
+
+    fn push(&mut self, token: T) -> Result<u32> {
+        // Tokens of a part are numbered with 32 bits.
+        let number = self.entries.len() as u32;
+        let entry = TokenEntry { token, documents: [0; 2], next: NONE, last: number, place: NO_PLACE };
+        memory::push(&mut self.entries, entry, DOING)?;
+        Ok(number)
+    }
+
+    /// Returns the first slot that a token may have.
+    #[inline]
+    fn home(&self, token: &T) -> usize {
+        // The last bit of the key does not count. The first bits of a product are mixed best.
+        let mixed = (token.sort_key() >> 1).wrapping_mul(self.factor);
+        (mixed >> (u64::BITS - self.slots.len().ilog2())) as usize
+    }
+
+    /// Returns the slot of a token, or the free one where it would be.
+    #[inline]
+    fn slot(&self, token: &T) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut slot = self.home(token);
+        loop {
+            let number = self.slots[slot];
+            if number == NONE || self.entries[number as usize].token.compare(token).is_eq() {
+                return slot;
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
+    /// Gives the tokens that may be shared their places.
+    pub(super) fn counted(
+        &mut self,
+        two_tables: bool,
+        weigh: Option<&impl Fn(&T, u64) -> u16>,
+        stop: &Stop,
+    ) -> Result<EqualTokens> {
+        let Self { slots, entries, sorted: [sorted, other], .. } = self;
+        sorted.clear();
+        for (n, &first) in slots.iter().enumerate() {
+            stop.check_every(n, CHECK_EVERY)?;
+            if let Some(entry) = entries.get(first as usize)
+                && (weigh.is_some() || entry.documents[0].saturating_add(entry.documents[1]) > 1)
+            {
+                memory::push(sorted, (entry.token, first), DOING)?;
+            }
+        }
+        sort_by_hash(sorted, other, stop, DOING, |(token, _)| token.sort_key(), &|a, b| a.0.compare(&b.0))?;
+        let mut counted = EqualTokens { distinct: entries.len(), ..EqualTokens::default() };
+        for (n, &(token, first)) in sorted.iter().enumerate() {
+            stop.check_every(n, CHECK_EVERY)?;
+            let [left, right] = entries[first as usize].documents.map(u64::from);
+            let weight = weigh.map(|weigh| weigh(&token, left + right));
+            let mut number = first;
+            while let Some(entry) = entries.get_mut(number as usize) {
+                entry.place = counted.add(two_tables, entry.documents, weight)?;
+                number = entry.next;
             }
         }
         Ok(counted)
     }
 
-    /// Adds a token and its further occurrences, given how many documents of each table have each.
-    /// The last ones get no place if only one document has them and they do not weigh.
-    pub(super) fn add(
-        &mut self,
-        two_tables: bool,
-        documents: &[[u32; 2]],
-        weight: Option<u16>,
-    ) -> Result<()> {
-        self.distinct += documents.len();
-        for &[left, right] in documents {
-            let all = left.saturating_add(right);
-            if let Some(weight) = weight {
-                memory::push(&mut self.weights, weight, DOING)?;
-            } else if all < 2 {
-                break;
-            }
-            let is_shared = if two_tables { left > 0 && right > 0 } else { left > 1 };
-            memory::push(&mut self.ranks, if is_shared { all } else { 0 }, DOING)?;
-        }
-        Ok(())
-    }
-}
-
-/// Tells how often a set has a token before, for equal tokens in the order of the sets.
-#[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Occurrences {
-    before: u32,
-}
-
-impl Occurrences {
-    /// Returns how many times the set has the next token before it, and counts the document among
-    /// those that have it so often.
+    /// Returns the place of the token of an entry.
     #[inline]
-    pub(super) fn add(
-        &mut self,
-        repeats: bool,
-        is_right: bool,
-        documents: &mut Vec<[u32; 2]>,
-    ) -> Result<u32> {
-        self.before = if repeats { self.before + 1 } else { 0 };
-        if self.before as usize == documents.len() {
-            memory::push(documents, [0; 2], DOING)?;
-        }
-        documents[self.before as usize][usize::from(is_right)] += 1;
-        Ok(self.before)
+    pub(super) fn place(&self, entry: u32) -> u32 {
+        self.entries[entry as usize].place
     }
 }
 
-/// Returns how many documents have a token at least once.
-pub(super) fn having(documents: &[[u32; 2]]) -> u64 {
-    documents.first().map_or(0, |[left, right]| u64::from(*left) + u64::from(*right))
+/// Adds the frequencies of the tokens that can be shared to all of them.
+pub(super) fn add_frequencies(frequencies: &[u32], all: &mut OtherTokens) -> Result<()> {
+    frequencies.iter().filter(|&&documents| documents > 0).try_for_each(|&documents| all.add(documents))
+}
+
+/// Replaces frequencies by the ranks that they were given, and says what the ranks weigh.
+pub(super) fn take_ranks(
+    ranks: &mut [u32],
+    weights: &[u16],
+    frequencies: &mut OtherTokens,
+    of_ranks: &mut TokenWeights,
+) {
+    for (place, rank) in ranks.iter_mut().enumerate() {
+        *rank = if *rank == 0 { LONE } else { frequencies.next_rank(*rank) };
+        if let Some(&weight) = weights.get(place).filter(|_| *rank != LONE) {
+            of_ranks.set(*rank, weight);
+        }
+    }
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::overflow::{OverflowToken, settle_document};
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::simd::prefetch::prefetch;
 
 const DOING: &str = "collecting token sets";
 /// Places among the hashes have 32 bits. Sets go to a file long before there are so many.
@@ -24,7 +25,6 @@ pub struct Sets {
     pub fingerprints: Vec<u64>,
     /// The hashes of further tokens, which are numbers, ascending for each set: a bijection
     /// of the numbers. Where repeats count, a token is there as often as its document has it.
-    /// Later they are places of counted tokens ([`super::counted`]).
     pub(super) hashes: Vec<u64>,
     /// The end of each set in `hashes`; those of the last sets may be missing if they have none.
     pub(super) hash_ends: Vec<usize>,
@@ -39,11 +39,26 @@ impl Sets {
         start..self.ends[n]
     }
 
+    /// Returns where the hashes of set `n` begin.
+    #[inline]
+    fn first_hash(&self, n: usize) -> usize {
+        let end = |n: usize| self.hash_ends.get(n).copied().unwrap_or(self.hashes.len());
+        n.checked_sub(1).map_or(0, end)
+    }
+
     /// Returns the hashes of the tokens of set `n` that are numbers.
     #[inline]
     pub(super) fn hashes(&self, n: usize) -> &[u64] {
-        let end = |n: usize| self.hash_ends.get(n).copied().unwrap_or(self.hashes.len());
-        &self.hashes[n.checked_sub(1).map_or(0, end)..end(n)]
+        &self.hashes[self.first_hash(n)..self.first_hash(n + 1)]
+    }
+
+    /// Prefetches some of the hashes of set `n`, from hash `from` of the set on.
+    #[inline]
+    pub(super) fn prefetch_hashes(&self, n: usize, from: usize) {
+        const LINES: usize = 4;
+        const HASHES_A_LINE: usize = 8;
+        let first = self.first_hash(n) + from;
+        (0..LINES).for_each(|line| prefetch(&self.hashes, first + line * HASHES_A_LINE));
     }
 
     /// Reports whether there are so many hashes that they should go to a file.

@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use super::collect::Collector;
-use super::counted::{CountedHashes, are_equal};
+use super::counted::CountedHashes;
 use super::number_sets::Sets;
 use super::records::{Members, Records, TokensPlace};
 use super::store::{RecordStore, RecordTable};
@@ -74,8 +74,7 @@ pub fn order(
     // It reads the whole dictionary, so it is made only for tokens that are not there.
     let has_hashes = parts.iter().any(|part| !part.hashes.is_empty());
     let weigher = weights.as_ref().filter(|_| has_hashes).map(new).transpose()?;
-    let mut counted =
-        CountedHashes::new(&mut parts, lefts, right_from.is_some(), weigher.as_ref(), executor)?;
+    let mut counted = CountedHashes::new(&parts, lefts, right_from.is_some(), weigher.as_ref(), executor)?;
     drop(weigher);
     let sizes = sizes(&parts, weights.as_ref(), &counted, executor)?;
     let mut groups = group_equal_sets(&mut parts, sizes, lefts, executor)?;
@@ -92,8 +91,8 @@ pub fn order(
     let held = dictionary_bytes + weights_bytes + sets_bytes + groups_bytes + counted.copied_bytes;
     drop(dictionary);
 
-    let parts = parts.into_iter().map(Translated::new).collect::<Result<Vec<_>>>();
-    let mut parts = parts?;
+    let of_part = |(part, sets)| Translated::new(sets, counted.places(part)?);
+    let mut parts = parts.into_iter().enumerate().map(of_part).collect::<Result<Vec<_>>>()?;
     for &start in &groups.starts {
         let SetEntry { part, set, .. } = groups.entries[start];
         parts[part as usize].keep(set);
@@ -132,11 +131,10 @@ impl SetEntry {
         &parts[self.part as usize].tokens[self.range(parts)]
     }
 
-    /// Reports whether two sets of one table are equal. Their tokens must be sorted, and those that
-    /// are numbers counted.
+    /// Reports whether two sets of one table are equal. Their tokens must be sorted.
     fn equals(self, other: Self, parts: &[Sets]) -> bool {
         let [own, others] = [self, other].map(|set| parts[set.part as usize].hashes(set.set as usize));
-        self.tokens(parts) == other.tokens(parts) && are_equal(own, others)
+        self.tokens(parts) == other.tokens(parts) && own == others
     }
 
     /// Returns a key that is the same for equal sets; distinct sets of one table hardly ever share
@@ -162,8 +160,10 @@ fn sizes(
     counted: &CountedHashes,
     executor: &dyn Executor,
 ) -> Result<Vec<Vec<u32>>> {
-    let mut sizes: Vec<(&Sets, Vec<u32>)> = parts.iter().map(|part| (part, Vec::new())).collect();
+    let mut sizes: Vec<(usize, Vec<u32>)> = (0..parts.len()).map(|part| (part, Vec::new())).collect();
     executor::each(executor, &mut sizes, |(part, sizes), stop| {
+        let mut next = counted.places(*part)?;
+        let part = &parts[*part];
         sizes.clear();
         memory::reserve(sizes, part.rows.len(), DOING)?;
         for set in 0..part.rows.len() {
@@ -174,7 +174,7 @@ fn sizes(
                 continue;
             };
             let tokens = part.tokens[part.range(set)].iter().map(|&token| u64::from(weights.get(token)));
-            let hashes = part.hashes(set).iter().map(|&place| counted.weight(place));
+            let hashes = part.hashes(set).iter().map(|&hash| next.weight(counted, hash));
             let size = tokens.chain(hashes).sum::<u64>();
             sizes.push(u32::try_from(size).ok().filter(|&size| size <= MOST).ok_or(TOO_HEAVY)?);
         }

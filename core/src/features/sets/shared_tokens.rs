@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::counting_files::{CountedFiles, CountingFiles, TokenTrees};
+use super::equal_tokens::take_ranks;
 use super::set_weights::SetWeights;
 use super::token_files::{END, PARTS, TokenFiles, WRITE};
 use super::token_tree::{LogCursor, TokenTree};
@@ -113,12 +114,7 @@ impl<'a> SharedTokens<'a> {
             if weights.len() > 0 {
                 weights.append(range.start, length, &mut weighs)?;
             }
-            for (place, rank) in ranks.iter_mut().enumerate() {
-                *rank = if *rank == 0 { LONE } else { others.next_rank(*rank) };
-                if let Some(&weight) = weighs.get(place).filter(|_| *rank != LONE) {
-                    of_ranks.set(*rank, weight);
-                }
-            }
+            take_ranks(&mut ranks, &weighs, others, of_ranks);
             Ok(ranks)
         })
     }

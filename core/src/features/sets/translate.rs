@@ -2,7 +2,7 @@
 //! is made, and are not copied to other memory later. Only sets with counted tokens are copied: a
 //! rank takes half of the memory of a hash.
 
-use super::counted::CountedHashes;
+use super::counted::{CountedHashes, TokenPlaces};
 use super::number_sets::Sets;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
@@ -16,9 +16,9 @@ const DOING: &str = "ordering token sets";
 /// ranks.
 #[derive(Debug)]
 pub(super) struct Translated {
-    /// The sets, if tokens of them are counted: their tokens are not in `tokens` until they are
-    /// ranked.
-    counted: Option<Sets>,
+    /// The sets, if tokens of them are counted, and the next of these tokens: they are not in
+    /// `tokens` until they are ranked.
+    counted: Option<(Sets, TokenPlaces)>,
     tokens: Vec<u32>,
     /// The end of each set, until all sets are [`packed`](Translated::pack); after that, the start
     /// of each set.
@@ -44,12 +44,12 @@ struct TranslatedSets<'a> {
 }
 
 impl Translated {
-    /// Creates sets of which none is kept yet.
-    pub(super) fn new(sets: Sets) -> Result<Self> {
+    /// Creates sets of which none is kept yet. `next` are the first of their counted tokens.
+    pub(super) fn new(sets: Sets, next: TokenPlaces) -> Result<Self> {
         let lengths = memory::filled(0, sets.rows.len(), DOING)?;
         if !sets.hashes.is_empty() {
-            let places = memory::filled(0, lengths.len(), DOING)?;
-            return Ok(Self { counted: Some(sets), tokens: Vec::new(), places, lengths, packed: (0, 0, 0) });
+            let (places, counted) = (memory::filled(0, lengths.len(), DOING)?, Some((sets, next)));
+            return Ok(Self { counted, tokens: Vec::new(), places, lengths, packed: (0, 0, 0) });
         }
         Ok(Self { counted: None, tokens: sets.tokens, places: sets.ends, lengths, packed: (0, 0, 0) })
     }
@@ -107,20 +107,30 @@ impl Translated {
         sort: sorting_network::Kernel,
         stop: &Stop,
     ) -> Result<()> {
-        let Some(sets) = &self.counted else { return Ok(()) };
+        let Some((sets, next)) = &mut self.counted else { return Ok(()) };
         let set = &mut self.packed.0;
         while let Some(length) = self.lengths.get_mut(*set) {
             stop.check()?;
             let start = self.tokens.len();
             self.places[*set] = start;
             if *length > 0 {
-                memory::reserve(&mut self.tokens, sets.count(*set), DOING)?;
-                self.tokens.extend(sets.tokens[sets.range(*set)].iter().map(|&token| ranks.rank(token)));
-                let others = sets.hashes(*set).iter().map(|&place| counted.rank(place));
-                self.tokens.extend(others.filter(|&rank| rank != LONE));
-                let kept = order_ranks(&mut self.tokens[start..], sort, stop);
-                self.tokens.truncate(kept.as_ref().map_or(start, |&kept| start + kept as usize));
+                memory::fill(&mut self.tokens, LONE, sets.count(*set), DOING)?;
+                let words = sets.tokens[sets.range(*set)].iter().map(|&token| ranks.rank(token));
+                let others = sets.hashes(*set).iter().map(|&hash| next.rank(counted, hash));
+                // Most tokens are in one document only; there is no branch.
+                let mut end = start;
+                words.chain(others).for_each(|rank| {
+                    self.tokens[end] = rank;
+                    end += usize::from(rank != LONE);
+                });
+                let kept = order_ranks(&mut self.tokens[start..end], sort, stop);
+                self.tokens.truncate(kept.as_ref().map_or(start, |_| end));
+                if kept.is_err() {
+                    next.back(counted, sets.hashes(*set));
+                }
                 *length = kept?;
+            } else {
+                next.pass(counted, sets.hashes(*set));
             }
             *set += 1;
         }

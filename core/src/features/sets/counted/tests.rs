@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::executor::PlainThreads;
+use crate::features::sets::equal_tokens::NO_PLACE;
 use crate::hash::mix;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,23 +32,27 @@ proptest! {
             parts[part].close(row as u32, 0).unwrap();
         }
         let two = rights > 0;
-        let counted = CountedHashes::new(&mut parts, lefts, two, None, &PlainThreads(threads)).unwrap();
+        let counted = CountedHashes::new(&parts, lefts, two, None, &PlainThreads(threads)).unwrap();
         prop_assert_eq!(counted.distinct, counts.len());
         let mut places = BTreeMap::new();
-        for (part, tokens) in parts.iter().zip(&tokens) {
+        for (number, (part, tokens)) in parts.iter().zip(&tokens).enumerate() {
             prop_assert_eq!(part.hashes.len(), tokens.len());
-            for (&place, token) in part.hashes.iter().zip(tokens) {
+            let mut next = counted.places(number).unwrap();
+            next.pass(&counted, &part.hashes);
+            next.back(&counted, &part.hashes);
+            for (&hash, token) in part.hashes.iter().zip(tokens) {
+                let (partition, place) = next.next(&counted, hash);
                 let [left, right] = counts[token].each_ref().map(BTreeSet::len);
-                prop_assert_eq!(place == ALONE, left + right == 1);
-                prop_assert_eq!(*places.entry(*token).or_insert(place), place);
+                prop_assert_eq!(place == NO_PLACE, left + right == 1);
+                let place_of = (partition, place);
+                prop_assert_eq!(*places.entry(*token).or_insert(place_of), place_of);
                 let shared = if two { left > 0 && right > 0 } else { left > 1 };
-                let frequency = if place == ALONE { LONE } else { counted.rank(place) };
                 let expected = if shared { (left + right) as u32 } else { 0 };
-                prop_assert_eq!(frequency, if place == ALONE { LONE } else { expected });
+                prop_assert!(place == NO_PLACE || counted.partitions[partition].ranks[place as usize] == expected);
             }
         }
-        places.retain(|_, place| *place != ALONE);
-        let different: BTreeSet<u64> = places.values().copied().collect();
+        places.retain(|_, (_, place)| *place != NO_PLACE);
+        let different: BTreeSet<(usize, u32)> = places.values().copied().collect();
         prop_assert_eq!(different.len(), places.len());
     }
 }

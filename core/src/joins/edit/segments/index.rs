@@ -80,7 +80,7 @@ impl PieceIndex {
             reach = share.todo.iter().map(|&(_, distance)| distance).fold(reach, u32::max);
         }
         let compare = |a: &PieceEntry, b: &PieceEntry| a.key().cmp(&b.key());
-        radix::sort_by_hash(&mut entries, stop, DOING, PieceEntry::key, &compare)?;
+        radix::sort_by_hash(&mut entries, &mut Vec::new(), stop, DOING, PieceEntry::key, &compare)?;
         let mut index = Self {
             shape,
             entries,
