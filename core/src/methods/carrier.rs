@@ -96,6 +96,12 @@ pub trait Carrier: Debug + Sync {
     /// it.
     fn carry(&self, document: &Document, places: Places<'_>, stop: &Stop) -> Result<Vec<u8>>;
 
+    /// Returns a description of the same method that has made what all documents need, if that
+    /// takes work.
+    fn prepared(&self) -> Result<Option<Box<dyn Carrier + '_>>> {
+        Ok(None)
+    }
+
     /// Records the number of the site of a document that was carried without its site.
     fn set_site(&self, _carried: &mut [u8], _site: u32) -> Result<()> {
         Ok(())

@@ -6,23 +6,24 @@
 //! is known, else a 0; the signature; and the set.
 
 use super::account::AllWithAll;
-use super::carrier::{BucketRules, Carrier, LeftOut, Meeting, Places, malformed, of_words, to_set, to_words};
+use super::carrier::{BucketRules, Carrier, LeftOut, Meeting, Places, malformed, to_set, to_words};
 use super::explain::{Agreement, Alike, Details, Explanation, TechniqueSays};
 use super::method::{Method, Update};
 use super::pair::TwoTexts;
 use super::reading::Reading;
 use super::short_texts::LongParts;
 use crate::error::Result;
-use crate::executor::Stop;
+use crate::executor::{Pool, Stop};
 use crate::features::tokens::Document;
 use crate::hash::{hash_bytes, mix};
 use crate::joins::keys::Key;
 use crate::joins::pairs::Pairs;
+use crate::joins::sketches::Comparison;
 use crate::joins::sketches::combination::{Combination, Safeguards, SignedDocuments, TechniqueSpec, join};
 use crate::joins::sketches::explain::{Said, TwoDocuments, two_documents};
 use crate::joins::sketches::rule::Rule;
 use crate::memory;
-use crate::sketches::sign::Signer;
+use crate::sketches::sign::{Recipe, Signer};
 use crate::verify::measure::Measure;
 use crate::verify::overlap::TokenOverlap;
 use crate::verify::predicate::Predicate;
@@ -203,53 +204,125 @@ const DOING: &str = "carrying a signature";
 const SHORT: &str = "its signature is cut short";
 
 /// The parts of carried bytes.
-struct Signed {
+struct Signed<'c> {
     has_site: bool,
     signature: Vec<u64>,
-    set: Vec<u64>,
+    /// The bytes of the set.
+    set: &'c [u8],
 }
 
-impl Signed {
-    fn read(bytes: &[u8], width: usize) -> Result<Self> {
+impl<'c> Signed<'c> {
+    fn read(bytes: &'c [u8], width: usize) -> Result<Self> {
         let short = || malformed(SHORT);
         let (&has_site, rest) = bytes.split_first().ok_or_else(short)?;
         let (signature, set) = rest.split_at_checked(width * size_of::<u64>()).ok_or_else(short)?;
-        Ok(Self { has_site: has_site == 1, signature: to_words(signature)?, set: to_set(set)? })
+        Ok(Self { has_site: has_site == 1, signature: to_words(signature)?, set })
+    }
+}
+
+/// A combination with what all documents need: the layout of signatures, and their makers.
+#[derive(Debug)]
+struct PreparedSketches<'a> {
+    of: &'a Sketches,
+    recipe: Recipe,
+    comparison: Comparison,
+    signers: Pool<Signer>,
+}
+
+impl Sketches {
+    fn prepare(&self) -> Result<PreparedSketches<'_>> {
+        let (recipe, comparison) = self.combination.compile(self.sites)?;
+        Ok(PreparedSketches { of: self, recipe, comparison, signers: Pool::default() })
     }
 }
 
 impl Carrier for Sketches {
-    fn carry(&self, document: &Document, Places { site, .. }: Places<'_>, stop: &Stop) -> Result<Vec<u8>> {
-        let (recipe, _) = self.combination.compile(self.sites)?;
-        let mut signer = Signer::new(&recipe);
-        let Some((signature, set)) = signer.sign_one(document, stop)? else { return Ok(Vec::new()) };
-        let mut signature = signature.to_vec();
-        if let (Some(site), true) = (site, recipe.site) {
-            signature[recipe.site_at()] = hash_bytes(site.as_bytes());
-        }
-        let mut bytes = vec![u8::from(site.is_some())];
-        memory::extend(&mut bytes, &of_words(&signature)?, DOING)?;
-        memory::extend(&mut bytes, &of_words(set)?, DOING)?;
-        Ok(bytes)
+    fn carry(&self, document: &Document, places: Places<'_>, stop: &Stop) -> Result<Vec<u8>> {
+        self.prepare()?.carry(document, places, stop)
+    }
+
+    fn prepared(&self) -> Result<Option<Box<dyn Carrier + '_>>> {
+        Ok(Some(Box::new(self.prepare()?)))
     }
 
     fn set_site(&self, carried: &mut [u8], site: u32) -> Result<()> {
-        let (recipe, _) = self.combination.compile(self.sites)?;
-        if let Some((has_site, signature)) = carried.split_first_mut().filter(|_| recipe.site) {
-            *has_site = 1;
-            let (words, _) = signature.as_chunks_mut();
-            *words.get_mut(recipe.site_at()).ok_or_else(|| malformed(SHORT))? = u64::from(site).to_le_bytes();
-        }
-        Ok(())
+        self.prepare()?.set_site(carried, site)
     }
 
     fn meeting(&self) -> Meeting {
         Meeting::Keys { most: None, filter: self.filter() }
     }
 
+    fn keys(&self, carried: &[u8], left_out: LeftOut<'_>, keys: &mut Vec<Key>, stop: &Stop) -> Result<()> {
+        self.prepare()?.keys(carried, left_out, keys, stop)
+    }
+
+    fn set(&self, carried: &[u8], stop: &Stop) -> Result<Vec<u64>> {
+        self.prepare()?.set(carried, stop)
+    }
+
+    fn similarity(&self, pair: [&[u8]; 2], left_out: LeftOut<'_>, stop: &Stop) -> Result<Option<f64>> {
+        self.prepare()?.similarity(pair, left_out, stop)
+    }
+
+    fn buckets(&self) -> Option<BucketRules> {
+        let (hand_over, most) = (self.safeguards.hand_over, self.combination.most);
+        self.filter().map(|_| BucketRules { hand_over, most })
+    }
+
+    fn place(&self, carried: &[u8]) -> Result<[u64; 2]> {
+        self.prepare()?.place(carried)
+    }
+
+    fn overflows(&self) -> bool {
+        self.combination.most.is_none() || self.filter().is_some()
+    }
+
+    fn takes_sites(&self) -> bool {
+        self.sites
+    }
+}
+
+impl Carrier for PreparedSketches<'_> {
+    fn carry(&self, document: &Document, Places { site, .. }: Places<'_>, stop: &Stop) -> Result<Vec<u8>> {
+        let Self { recipe, signers, .. } = self;
+        signers.with(
+            || Ok(Signer::new(recipe)),
+            |signer| {
+                let mut bytes = Vec::new();
+                let Some((signature, set)) = signer.sign_one(document, stop)? else { return Ok(bytes) };
+                memory::reserve(&mut bytes, 1 + size_of_val(signature) + size_of_val(set), DOING)?;
+                bytes.push(u8::from(site.is_some()));
+                let mut add = |words: &[u64]| words.iter().for_each(|word| bytes.extend(word.to_le_bytes()));
+                match site.filter(|_| recipe.site) {
+                    Some(site) => {
+                        let (before, rest) = signature.split_at(recipe.site_at());
+                        [before, &[hash_bytes(site.as_bytes())], &rest[1..], set].into_iter().for_each(add);
+                    }
+                    None => [signature, set].into_iter().for_each(&mut add),
+                }
+                Ok(bytes)
+            },
+        )
+    }
+
+    fn set_site(&self, carried: &mut [u8], site: u32) -> Result<()> {
+        if let Some((has_site, signature)) = carried.split_first_mut().filter(|_| self.recipe.site) {
+            *has_site = 1;
+            let (words, _) = signature.as_chunks_mut();
+            *words.get_mut(self.recipe.site_at()).ok_or_else(|| malformed(SHORT))? =
+                u64::from(site).to_le_bytes();
+        }
+        Ok(())
+    }
+
+    fn meeting(&self) -> Meeting {
+        self.of.meeting()
+    }
+
     fn keys(&self, carried: &[u8], _: LeftOut<'_>, keys: &mut Vec<Key>, _: &Stop) -> Result<()> {
-        let (recipe, comparison) = self.combination.compile(self.sites)?;
-        let signed = Signed::read(carried, recipe.width())?;
+        let comparison = &self.comparison;
+        let signed = Signed::read(carried, self.recipe.width())?;
         for source in comparison.rule.sources(&comparison.techniques).unwrap_or_default() {
             let mut room = Ok(());
             comparison.techniques[source].each_key(&signed.signature, |key| {
@@ -263,38 +336,36 @@ impl Carrier for Sketches {
     }
 
     fn set(&self, carried: &[u8], _: &Stop) -> Result<Vec<u64>> {
-        let (recipe, _) = self.combination.compile(self.sites)?;
-        Ok(Signed::read(carried, recipe.width())?.set)
+        to_set(Signed::read(carried, self.recipe.width())?.set)
     }
 
     fn similarity(&self, pair: [&[u8]; 2], _: LeftOut<'_>, _: &Stop) -> Result<Option<f64>> {
-        let (recipe, comparison) = self.combination.compile(self.sites)?;
+        let Self { recipe, comparison, .. } = self;
         let [mut a, mut b] = [Signed::read(pair[0], recipe.width())?, Signed::read(pair[1], recipe.width())?];
         if recipe.site && !(a.has_site && b.has_site) {
             // An unknown site equals no other site.
             (a.signature[recipe.site_at()], b.signature[recipe.site_at()]) = (0, 1);
         }
-        let of_sets = || TokenOverlap::of_sets(&a.set, &b.set);
+        let sets = [to_set(a.set)?, to_set(b.set)?];
+        let of_sets = || TokenOverlap::of_sets(&sets[0], &sets[1]);
         Ok(comparison.similarity(&a.signature, &b.signature, &of_sets))
     }
 
     fn buckets(&self) -> Option<BucketRules> {
-        let (hand_over, most) = (self.safeguards.hand_over, self.combination.most);
-        self.filter().map(|_| BucketRules { hand_over, most })
+        self.of.buckets()
     }
 
     fn place(&self, carried: &[u8]) -> Result<[u64; 2]> {
-        let (recipe, _) = self.combination.compile(self.sites)?;
         // Signatures are in order of the size and the hash of their sets, which come first.
-        let signature = Signed::read(carried, recipe.width())?.signature;
+        let signature = Signed::read(carried, self.recipe.width())?.signature;
         signature.first_chunk().copied().ok_or_else(|| malformed(SHORT))
     }
 
     fn overflows(&self) -> bool {
-        self.combination.most.is_none() || self.filter().is_some()
+        self.of.overflows()
     }
 
     fn takes_sites(&self) -> bool {
-        self.sites
+        self.of.takes_sites()
     }
 }

@@ -67,6 +67,8 @@ fn in_memory(method: &dyn Method, reading: &mut Reading<'_>) -> Result<Pairs> {
 
 /// Reads all documents, and finds the pairs of a method by this description of it.
 pub fn pairs(method: &dyn Method, carrier: &dyn Carrier, reading: &mut Reading<'_>) -> Result<Pairs> {
+    let prepared = carrier.prepared()?;
+    let carrier = prepared.as_deref().unwrap_or(carrier);
     let mut records = CarriedRecords::read(carrier, reading)?;
     reading.account.distinct_sets = records.len().into();
     let held = records.bytes();
