@@ -25,7 +25,7 @@ const DOING: &str = "counting tokens";
 
 /// The greatest number of tokens of a partition on average. If all of them are distinct, they take
 /// a megabyte.
-const TOKENS_A_PARTITION: usize = if cfg!(test) { 4 } else { 1 << 15 };
+const TOKENS_A_PARTITION: usize = if cfg!(test) { 32 } else { 1 << 15 };
 /// The greatest number of bits of a hash that tell its partition.
 const MOST_BITS: u32 = 16;
 /// The number of bits of a hash that tell its round.

@@ -147,6 +147,8 @@ impl<T: CountedToken> TokenTable<T> {
         const TOGETHER: usize = 16;
         /// A table of so many slots is larger than a processor's cache.
         const BEYOND_CACHE: usize = 1 << 16;
+        // An earlier range may have had more tokens.
+        self.slots.truncate((2 * places.len()).next_power_of_two().max(Self::LEAST_SLOTS));
         self.slots.fill(NONE);
         self.entries.clear();
         self.firsts = 0;
