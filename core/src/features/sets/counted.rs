@@ -5,7 +5,7 @@
 //! are instead copied into partitions by their upper bits, each of which fits into a processor's
 //! cache, where it is counted, and where later each token gets its rank. The ranks of a partition
 //! are in the order of the copies, so that the sets, too, are read from the beginning to the end
-//! ([`TokenPlaces`]). Each round copies the hashes of some of the partitions.
+//! ([`NextTokens`]). Each round copies the hashes of some of the partitions.
 
 use std::ops::Range;
 
@@ -32,8 +32,8 @@ const MOST_BITS: u32 = 16;
 const ROUND_BITS: u32 = 3;
 /// The number of tokens between two checks for a stop.
 const CHECK_EVERY: usize = 1 << 14;
-/// How many items and sets in advance memory is prefetched: an item of each partition is next, which
-/// are too many for the processor to foresee.
+/// How many items and sets in advance memory is prefetched: an item of each partition is next,
+/// which are too many for the processor to foresee.
 const AHEAD: usize = 16;
 const SETS_AHEAD: usize = 4;
 
@@ -51,7 +51,7 @@ struct Counting<'a> {
 #[derive(Debug, Default)]
 pub(super) struct CountedHashes {
     partitions: Vec<EqualTokens>,
-    /// For each token of the sets, its place in its partition, or [`NO_PLACE`]; later its rank. They
+    /// For each token of the sets, its place in its partition, if it has one; later its rank. They
     /// are ordered by partition, then by part, then as in the part.
     places: Vec<u32>,
     /// For each part, where its tokens of each partition begin in `places`.
@@ -67,7 +67,7 @@ pub(super) struct CountedHashes {
 /// Which tokens of a part are next in the order of its sets: for each partition, the index of the
 /// next one in `places`.
 #[derive(Debug)]
-pub(super) struct TokenPlaces(Vec<usize>);
+pub(super) struct NextTokens(Vec<usize>);
 
 /// The sets of a part, and the copies of a round.
 struct PartCopies<'a> {
@@ -174,8 +174,8 @@ impl CountedHashes {
     }
 
     /// Returns the places of the first tokens of a part.
-    pub(super) fn places(&self, part: usize) -> Result<TokenPlaces> {
-        Ok(TokenPlaces(memory::collect(self.firsts.get(part).into_iter().flatten().copied(), DOING)?))
+    pub(super) fn places(&self, part: usize) -> Result<NextTokens> {
+        Ok(NextTokens(memory::collect(self.firsts.get(part).into_iter().flatten().copied(), DOING)?))
     }
 
     /// Returns the number of bytes on the heap.
@@ -238,7 +238,7 @@ fn of_partitions<'p>(mut places: &'p mut [u32], firsts: &[Vec<usize>]) -> Result
     Ok(partitions)
 }
 
-impl TokenPlaces {
+impl NextTokens {
     /// Returns the partition of the next token, which has this hash, and its place or rank.
     #[inline]
     fn next(&mut self, counted: &CountedHashes, hash: u64) -> (usize, u32) {

@@ -1,7 +1,8 @@
 //! Counts equal tokens: the tokens of some range of hashes, of all sets, in the order of the sets.
 //!
 //! The distinct tokens are in a hash table, which has room in a processor's cache if the range is
-//! small. The answer does not depend on the order of the sets: tokens that may be shared are sorted.
+//! small. The answer does not depend on the order of the sets: tokens that may be shared are
+//! sorted.
 
 use std::cmp::Ordering;
 use std::hash::{BuildHasher, RandomState};

@@ -2,7 +2,7 @@
 //! is made, and are not copied to other memory later. Only sets with counted tokens are copied: a
 //! rank takes half of the memory of a hash.
 
-use super::counted::{CountedHashes, TokenPlaces};
+use super::counted::{CountedHashes, NextTokens};
 use super::number_sets::Sets;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
@@ -18,7 +18,7 @@ const DOING: &str = "ordering token sets";
 pub(super) struct Translated {
     /// The sets, if tokens of them are counted, and the next of these tokens: they are not in
     /// `tokens` until they are ranked.
-    counted: Option<(Sets, TokenPlaces)>,
+    counted: Option<(Sets, NextTokens)>,
     tokens: Vec<u32>,
     /// The end of each set, until all sets are [`packed`](Translated::pack); after that, the start
     /// of each set.
@@ -45,7 +45,7 @@ struct TranslatedSets<'a> {
 
 impl Translated {
     /// Creates sets of which none is kept yet. `next` are the first of their counted tokens.
-    pub(super) fn new(sets: Sets, next: TokenPlaces) -> Result<Self> {
+    pub(super) fn new(sets: Sets, next: NextTokens) -> Result<Self> {
         let lengths = memory::filled(0, sets.rows.len(), DOING)?;
         if !sets.hashes.is_empty() {
             let (places, counted) = (memory::filled(0, lengths.len(), DOING)?, Some((sets, next)));
