@@ -34,7 +34,8 @@ def place(server: PrivateServer, database: str) -> dict[str, str]:
     return {"NAME": database, "HOST": str(server.folder), "PORT": "5432", "USER": "postgres"}
 
 
-@pytest.fixture(scope="module")
+# A process configures Django once, and may come back to these tests after others.
+@pytest.fixture(scope="session")
 def migrations(tmp_path_factory: pytest.TempPathFactory, server: PrivateServer) -> Iterator[Path]:
     """A folder of migrations that can be imported, and Django made ready."""
     top = tmp_path_factory.mktemp("django")
