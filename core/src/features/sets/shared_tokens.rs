@@ -116,7 +116,10 @@ impl<'a> SharedTokens<'a> {
             }
             take_ranks(&mut ranks, &weighs, others, of_ranks);
             Ok(ranks)
-        })
+        })?;
+        // Ranks are values that stay.
+        self.places = Log::default();
+        Ok(())
     }
 
     /// Writes a value for each token, in their order, and goes to the first set. `of` returns the

@@ -78,12 +78,20 @@ impl Engine for Positional {
         stop: &Stop,
         found: &mut FoundPairs,
     ) -> Result<()> {
+        /// How many records in advance the tokens of a record are prefetched.
+        const AHEAD: usize = 4;
         if scratch.marks.is_empty() {
             scratch.needs = Needs::new(inputs)?;
             scratch.marks = memory::filled(0, inputs.indexed().len(), DOING)?;
         }
         while todo.start < todo.end && !found.is_enough() {
             stop.check()?;
+            if todo.start + 1 < todo.end {
+                let next = inputs.probing_prefix(todo.start + 1);
+                // Records are in order of size, so the prefixes of the next ones are as long.
+                inputs.left().prefetch(todo.start + AHEAD, next.len());
+                next.iter().for_each(|&token| self.indexed.prefetch_head(token));
+            }
             let (kept, counts) = (found.pairs.len(), found.counts);
             let probed = self.probe(inputs, todo.start, scratch, stop, found);
             for record in scratch.touched.drain(..) {

@@ -22,9 +22,9 @@ const DOING: &str = "measuring the recall";
 /// The greatest number of tokens of all documents of a sample together. If documents are long,
 /// fewer of them are sampled.
 const MOST_TOKENS: u64 = 1 << 20;
-/// The number of tokens that are looked up between two checks for interrupts. Each token may be in
-/// all documents of a sample.
-const TOKENS_A_CHECK: usize = 16;
+/// The number of tokens that are looked up between two checks for interrupts, as many as a word has
+/// bits. Each token may be in all documents of a sample.
+const TOKENS_A_CHECK: usize = 64;
 
 /// A posting list for each of the rarest tokens of the sampled documents. A document that is
 /// similar to a sampled document has at least one of the rarest tokens of the sampled document.
@@ -121,10 +121,16 @@ impl Searched<'_> {
             let set = set(record);
             for tokens in set.chunks(TOKENS_A_CHECK) {
                 stop.check()?;
-                for &n in tokens.iter().flat_map(|&token| postings.for_token(token)) {
-                    if !std::mem::replace(&mut is_touched[n as usize], true) {
-                        touched.push(n);
+                // Few tokens are there, and which ones is unpredictable.
+                let there = |(n, &token)| u64::from(postings.tokens.may_have(token)) << n;
+                let mut left = tokens.iter().enumerate().map(there).sum::<u64>();
+                while left != 0 {
+                    for &n in postings.for_token(tokens[left.trailing_zeros() as usize]) {
+                        if !std::mem::replace(&mut is_touched[n as usize], true) {
+                            touched.push(n);
+                        }
                     }
+                    left &= left - 1;
                 }
             }
             for n in touched.drain(..) {

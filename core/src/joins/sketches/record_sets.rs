@@ -47,7 +47,7 @@ pub(crate) fn shorten(sampled: &mut Vec<u32>, tokens: u64, size: impl Fn(&u32) -
 pub(crate) struct CountedKeys {
     keys: Vec<u64>,
     /// A bitmap in which the bit of each key is set. It rules out most of the keys that are looked
-    /// up but missing.
+    /// up but missing. The number of its words is a power of two.
     bits: Vec<u64>,
     /// For each value of the upper bits of a key, the number of keys with lower values; at the end
     /// the number of all keys. The few keys of one value are next to each other.
@@ -61,7 +61,7 @@ impl CountedKeys {
         keys.dedup();
         let words = (keys.len() * 16).next_power_of_two().max(64) / 64;
         let mut bits = memory::filled(0u64, words, DOING)?;
-        keys.iter().for_each(|&key| bits[(key >> 6) as usize % words] |= 1 << (key % 64));
+        keys.iter().for_each(|&key| bits[(key >> 6) as usize & (words - 1)] |= 1 << (key % 64));
         let upper_bits = (keys.len() / 2).max(2).ilog2();
         let mut starts = memory::filled(0u32, (1 << upper_bits) + 1, DOING)?;
         // There are fewer keys than tokens of a sample.
@@ -80,11 +80,16 @@ impl CountedKeys {
         memory::bytes(&self.keys) + memory::bytes(&self.bits) + memory::bytes(&self.starts)
     }
 
+    /// Reports whether a key may be one of these. It takes no decision.
+    #[inline]
+    pub(crate) fn may_have(&self, key: u64) -> bool {
+        self.bits[(key >> 6) as usize & (self.bits.len() - 1)] >> (key % 64) & 1 == 1
+    }
+
     /// Returns the position of a key.
     #[inline]
     pub(crate) fn place(&self, key: u64) -> Option<usize> {
-        let word = self.bits[(key >> 6) as usize % self.bits.len()];
-        if word >> (key % 64) & 1 == 0 {
+        if !self.may_have(key) {
             return None;
         }
         let upper = (key >> (u64::BITS - (self.starts.len() - 1).ilog2())) as usize;
