@@ -200,7 +200,7 @@ impl Partition<'_> {
         let Counting { lefts, two_tables, bits, weigher } = *counting;
         let number = self.number;
         let lefts: usize = parts[..lefts].iter().map(|part| part.partition(number - first).len()).sum();
-        let tokens = parts.iter().map(|part| part.partition(number - first));
+        let tokens = parts.iter().flat_map(|part| part.partition(number - first).iter().copied());
         let weigh = weigher.map(|weigher| {
             move |token: &u64, having| {
                 let hash = (number as u64) << (u64::BITS - bits) | token >> bits;

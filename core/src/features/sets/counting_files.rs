@@ -1,14 +1,15 @@
 //! Counts the tokens that are in files: part by part, each in memory.
 
-use super::equal_tokens::{EqualTokens, TokenTable, add_frequencies};
+use super::equal_tokens::{EqualTokens, NO_PLACE, TokenTable, add_frequencies};
 use super::overflow::OverflowToken;
 use super::token_files::{FileToken, PART_BITS, TokenPart};
 use super::token_tree::{HashDigit, LogCursor, TokenTree};
 use crate::error::Result;
-use crate::executor::{self, Executor};
+use crate::executor::{self, Executor, Stop};
 use crate::features::dictionary::by_content::Weigher;
 use crate::features::dictionary::rank::OtherTokens;
 use crate::memory;
+use crate::radix::sort_by_bits;
 use crate::storage::files::TempFiles;
 use crate::storage::log::Log;
 
@@ -16,6 +17,8 @@ const DOING: &str = "spilling tokens";
 
 /// The least number of tokens that are counted at a time.
 const LEAST: u64 = if cfg!(test) { 2 } else { 1 << 15 };
+/// The greatest number of tokens of a range on average, of which each has room in a cache.
+const TOKENS_A_RANGE: usize = if cfg!(test) { 4 } else { 1 << 15 };
 /// The number of bits of a hash that choose among the parts of a part, all together.
 const SPLIT_BITS: u32 = 24;
 /// The number of records between two checks for interrupts.
@@ -54,9 +57,46 @@ pub(super) struct CountingFiles<'a, 'w> {
 struct LoadedPart<T> {
     part: usize,
     right_from: usize,
-    tokens: Vec<T>,
+    tokens: Vec<(T, u32)>,
     places: Vec<u32>,
     counted: EqualTokens,
+}
+
+impl<T: FileToken> LoadedPart<T> {
+    /// Counts the tokens, range by range of hashes, so that each range has room in a processor's
+    /// cache.
+    fn count(
+        &mut self,
+        two_tables: bool,
+        weigh: Option<&impl Fn(&T, u64) -> u16>,
+        stop: &Stop,
+    ) -> Result<()> {
+        let Self { right_from, tokens, places, .. } = self;
+        let key = |token: &(T, u32)| token.0.sort_key();
+        // The first bits are the same in all of them, and the last one does not count.
+        let first = tokens.first().map_or(0, key);
+        let differ = tokens.iter().fold(0, |differ, token| differ | (key(token) ^ first));
+        let telling = (u64::BITS - differ.leading_zeros()).saturating_sub(1);
+        let bits = (usize::BITS - (tokens.len() / TOKENS_A_RANGE).leading_zeros()).min(telling);
+        let from = telling + 1 - bits;
+        // Equal tokens stay in the order of the sets.
+        sort_by_bits(tokens, &mut Vec::new(), from, bits, stop, DOING, key)?;
+        let range = |token: &(T, u32)| key(token).checked_shr(from).unwrap_or(0);
+        let (mut table, mut own, mut counted) = (TokenTable::new()?, Vec::new(), EqualTokens::default());
+        for tokens in tokens.chunk_by(|a, b| range(a) == range(b)) {
+            own.clear();
+            memory::fill(&mut own, 0, tokens.len(), DOING)?;
+            let rights = tokens.partition_point(|&(_, number)| (number as usize) < *right_from);
+            let all = tokens.iter().map(|&(token, _)| token);
+            let of_range = table.count(all, rights, &mut own, two_tables, weigh, stop)?;
+            let before = counted.append(of_range)?;
+            for (&(_, number), &place) in tokens.iter().zip(&own) {
+                places[number as usize] = if place == NO_PLACE { NO_PLACE } else { before + place };
+            }
+        }
+        self.counted = counted;
+        Ok(())
+    }
 }
 
 impl<'a, 'w> CountingFiles<'a, 'w> {
@@ -83,7 +123,7 @@ impl<'a, 'w> CountingFiles<'a, 'w> {
 
     /// Returns the greatest number of tokens that are counted at a time by a thread.
     fn most<T: FileToken>(&self) -> u64 {
-        let each = size_of::<T>() + size_of::<u32>() + TokenTable::<T>::BYTES;
+        let each = 2 * size_of::<(T, u32)>() + 3 * size_of::<u32>();
         ((self.budget / self.executor.count().max(1) / each) as u64).max(LEAST)
     }
 
@@ -142,9 +182,13 @@ impl<'a, 'w> CountingFiles<'a, 'w> {
 
     /// Reads the tokens of a part.
     fn read<T: FileToken>(&self, number: usize, mut part: TokenPart<T>) -> Result<LoadedPart<T>> {
-        let mut tokens = Vec::new();
+        let mut tokens: Vec<(T, u32)> = Vec::new();
         memory::reserve(&mut tokens, part.tokens.len() as usize, DOING)?;
-        part.tokens.for_each(PIECE, self.executor, |piece| memory::extend(&mut tokens, piece, DOING))?;
+        part.tokens.for_each(PIECE, self.executor, |piece| {
+            let first = tokens.len() as u32;
+            tokens.extend(piece.iter().copied().zip(first..));
+            Ok(())
+        })?;
         let right_from = part.right_from.min(tokens.len() as u64) as usize;
         let places = memory::filled(0, tokens.len(), DOING)?;
         Ok(LoadedPart { part: number, right_from, tokens, places, counted: EqualTokens::default() })
@@ -155,10 +199,7 @@ impl<'a, 'w> CountingFiles<'a, 'w> {
         let (two_tables, weigher) = (self.two_tables, self.weigher);
         executor::each(self.executor, counting, |part, stop| {
             let weigh = weigher.map(|weigher| weight_of(weigher, part.part));
-            let (all, right_from) = (std::iter::once(&part.tokens[..]), part.right_from);
-            let mut table = TokenTable::new()?;
-            part.counted =
-                table.count(all, right_from, &mut part.places, two_tables, weigh.as_ref(), stop)?;
+            part.count(two_tables, weigh.as_ref(), stop)?;
             part.tokens = Vec::new();
             Ok(())
         })?;

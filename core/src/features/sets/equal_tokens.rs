@@ -13,7 +13,6 @@ use crate::features::dictionary::rank::{LONE, OtherTokens};
 use crate::features::dictionary::weights::TokenWeights;
 use crate::memory;
 use crate::radix::sort_by_hash;
-use crate::simd::prefetch::prefetch;
 
 const DOING: &str = "counting tokens";
 
@@ -79,6 +78,15 @@ impl EqualTokens {
         Ok(place)
     }
 
+    /// Adds the tokens of another range. Returns the number of places before theirs.
+    pub(super) fn append(&mut self, mut other: Self) -> Result<u32> {
+        let before = self.ranks.len() as u32;
+        self.distinct += other.distinct;
+        memory::append(&mut self.ranks, other.ranks.drain(..), DOING)?;
+        memory::append(&mut self.weights, other.weights.drain(..), DOING)?;
+        Ok(before)
+    }
+
     /// Returns the number of bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
         memory::bytes(&self.ranks) + memory::bytes(&self.weights)
@@ -114,8 +122,6 @@ pub(super) struct TokenTable<T> {
 }
 
 impl<T: CountedToken> TokenTable<T> {
-    /// The bytes that a distinct token takes.
-    pub(super) const BYTES: usize = size_of::<TokenEntry<T>>() + 4 * size_of::<u32>();
     const LEAST_SLOTS: usize = if cfg!(test) { 2 } else { 1 << 12 };
 
     /// Creates an empty table.
@@ -132,40 +138,25 @@ impl<T: CountedToken> TokenTable<T> {
     /// Counts tokens, and replaces `places`, of which there are as many, by the places of the
     /// tokens in what is counted. Tokens from number `right_from` on are of the right table.
     /// `weigh` is called with a token and the number of documents that have it. O(n).
-    pub(super) fn count<'t>(
+    pub(super) fn count(
         &mut self,
-        all: impl Iterator<Item = &'t [T]>,
+        all: impl Iterator<Item = T>,
         right_from: usize,
         places: &mut [u32],
         two_tables: bool,
         weigh: Option<&impl Fn(&T, u64) -> u16>,
         stop: &Stop,
-    ) -> Result<EqualTokens>
-    where
-        T: 't,
-    {
-        /// The number of tokens whose memory is prefetched together.
-        const TOGETHER: usize = 16;
-        /// A table of so many slots is larger than a processor's cache.
-        const BEYOND_CACHE: usize = 1 << 16;
+    ) -> Result<EqualTokens> {
         // An earlier range may have had more tokens.
         self.slots.truncate((2 * places.len()).next_power_of_two().max(Self::LEAST_SLOTS));
         self.slots.fill(NONE);
         self.entries.clear();
         self.firsts = 0;
-        let mut done = 0;
-        for tokens in all.flat_map(|tokens| tokens.chunks(TOGETHER)) {
-            stop.check_every(done / TOGETHER, CHECK_EVERY / TOGETHER)?;
-            if self.slots.len() >= BEYOND_CACHE {
-                tokens.iter().for_each(|token| prefetch(&self.slots, self.home(token)));
-                let numbers = tokens.iter().map(|token| self.slots[self.home(token)]);
-                numbers.for_each(|number| prefetch(&self.entries, number as usize));
-            }
-            for &token in tokens {
-                places[done] = self.add(token, done >= right_from)?;
-                done += 1;
-            }
-        }
+        all.zip(&mut *places).enumerate().try_for_each(|(n, (token, place))| {
+            stop.check_every(n + 1, CHECK_EVERY)?;
+            *place = self.add(token, n >= right_from)?;
+            Ok(())
+        })?;
         let counted = self.counted(two_tables, weigh, stop)?;
         places.iter_mut().for_each(|place| *place = self.place(*place));
         Ok(counted)
