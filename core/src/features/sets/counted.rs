@@ -212,6 +212,12 @@ impl Partition<'_> {
     }
 }
 
+/// Returns the number of the partition of a hash, which so many of its first bits tell.
+#[inline]
+fn partition_of(hash: u64, bits: u32) -> usize {
+    (hash >> (u64::BITS - bits)) as usize
+}
+
 /// Numbers the tokens of all parts: by partition, then by part. Returns for each part where its
 /// tokens of each partition begin.
 fn firsts(parts: &[PartCopies<'_>], bits: u32) -> Result<Vec<Vec<usize>>> {
@@ -242,7 +248,7 @@ impl NextTokens {
     /// Returns the partition of the next token, which has this hash, and its place or rank.
     #[inline]
     fn next(&mut self, counted: &CountedHashes, hash: u64) -> (usize, u32) {
-        let partition = (hash >> (u64::BITS - counted.bits)) as usize;
+        let partition = partition_of(hash, counted.bits);
         let next = &mut self.0[partition];
         prefetch(&counted.places, *next + AHEAD);
         *next += 1;
@@ -262,7 +268,7 @@ impl NextTokens {
 
     /// Goes back before the tokens of a set, which were the last ones.
     pub(super) fn back(&mut self, counted: &CountedHashes, hashes: &[u64]) {
-        hashes.iter().for_each(|&hash| self.0[(hash >> (u64::BITS - counted.bits)) as usize] -= 1);
+        hashes.iter().for_each(|&hash| self.0[partition_of(hash, counted.bits)] -= 1);
     }
 
     /// Returns what the next token weighs. Tokens must weigh, and ranks must not be taken yet.
@@ -292,7 +298,7 @@ impl<'a> PartCopies<'a> {
         for hashes in self.sets.hashes.chunks(CHECK_EVERY) {
             stop.check()?;
             stop.work(hashes.len());
-            hashes.iter().for_each(|hash| self.counts[(hash >> (u64::BITS - bits)) as usize] += 1);
+            hashes.iter().for_each(|&hash| self.counts[partition_of(hash, bits)] += 1);
         }
         Ok(())
     }
@@ -323,7 +329,7 @@ impl<'a> PartCopies<'a> {
             let (hashes, done) = (sets.hashes(*copied), &mut done[*copied]);
             let mut before = (*done as usize).checked_sub(1).map(|last| hashes[last]);
             while let Some(&hash) = hashes.get(*done as usize) {
-                let partition = (hash >> (u64::BITS - bits)) as usize;
+                let partition = partition_of(hash, bits);
                 if partition >= range.end {
                     break;
                 }

@@ -111,8 +111,7 @@ impl<'a, 'w> CountingFiles<'a, 'w> {
         Self { files, two_tables, weigher, budget, executor, next: 0, counted: CountedFiles::default() }
     }
 
-    /// Counts the tokens of all parts. O(n) for n tokens, unless equal ones are so many that they
-    /// have to be counted without sorting.
+    /// Counts the tokens of all parts. O(n) for n tokens.
     pub(super) fn count(
         mut self,
         words: Vec<TokenPart<OverflowToken>>,

@@ -211,19 +211,13 @@ impl<T: CountedToken> TokenTable<T> {
         Ok(number)
     }
 
-    /// Returns the first slot that a token may have.
-    #[inline]
-    fn home(&self, token: &T) -> usize {
-        // The last bit of the key does not count. The first bits of a product are mixed best.
-        let mixed = (token.sort_key() >> 1).wrapping_mul(self.factor);
-        (mixed >> (u64::BITS - self.slots.len().ilog2())) as usize
-    }
-
     /// Returns the slot of a token, or the free one where it would be.
     #[inline]
     fn slot(&self, token: &T) -> usize {
         let mask = self.slots.len() - 1;
-        let mut slot = self.home(token);
+        // The last bit of the key does not count. The first bits of a product are mixed best.
+        let mixed = (token.sort_key() >> 1).wrapping_mul(self.factor);
+        let mut slot = (mixed >> (u64::BITS - self.slots.len().ilog2())) as usize;
         loop {
             let number = self.slots[slot];
             if number == NONE || self.entries[number as usize].token.compare(token).is_eq() {
