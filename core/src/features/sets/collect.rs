@@ -4,6 +4,7 @@
 //! If repeats count, the k-th occurrence of a token is a separate token (docs/design/algorithms.md
 //! section 1, *Multiset to set*), so that all later steps see plain sets.
 
+use super::distinct_hashes::DistinctHashes;
 use super::number_sets::Sets;
 use super::overflow::OverflowToken;
 use super::vocabulary_batch::LookedUpDocument;
@@ -45,8 +46,8 @@ pub struct Collector {
     scratch: Scratch,
     /// Scratch memory for the words that a document has more than once.
     repeated: Vec<u32>,
-    /// Scratch memory for the hashes of a document.
-    hashes: Vec<u64>,
+    /// Scratch memory for the distinct hashes of a document.
+    distinct: DistinctHashes,
 }
 
 impl Collector {
@@ -64,13 +65,14 @@ impl Collector {
             made: (0, 0, 0),
             scratch: Scratch::default(),
             repeated: Vec::new(),
-            hashes: Vec::new(),
+            distinct: DistinctHashes::new(),
         }
     }
 
     /// Starts the right table: later documents are in it. No document may be pending.
     pub fn go_right(&mut self) {
         debug_assert!(self.pending.documents.is_empty());
+        self.sets.numbers.seal();
         self.table = 1;
     }
 
@@ -114,28 +116,31 @@ impl Collector {
     /// Makes the set of a document whose tokens are numbers. After an error, including a stop,
     /// everything is as it was before.
     fn add_hashes(&mut self, row: u32, document: &Document, stop: &Stop) -> Result<()> {
-        let Self { spec, sets, scratch, hashes, .. } = self;
-        hashes.clear();
-        for_each_token(document, spec, scratch, stop, |token| {
+        let Self { spec, sets, scratch, distinct, .. } = self;
+        let hashes = sets.numbers.open(stop)?;
+        let start = hashes.len();
+        let made = for_each_token(document, spec, scratch, stop, |token| {
             stop.check_every(hashes.len() + 1, CHECK_EVERY)?;
             let Token::Number(number) = token else { return Ok(()) };
             memory::push(hashes, hash::mix(number), DOING)
-        })?;
-        executor::sort_unstable_by(hashes, stop, &Ord::cmp)?;
-        if !spec.multiset {
-            hashes.dedup();
-        }
-        let size = check_size(hashes.len())?;
-        if size == 0 {
-            self.empty += 1;
-            return Ok(());
-        }
-        let start = sets.hashes.len();
-        let fingerprint = hashes.iter().fold(0u64, |sum, &hash| sum.wrapping_add(hash));
-        let added = sets.extend_hashes(hashes).and_then(|()| sets.close(row, fingerprint));
-        match added {
-            Ok(()) => self.tokens += size as u64,
-            Err(_) => sets.hashes.truncate(start),
+        });
+        let made = made.and_then(|()| {
+            if !spec.multiset {
+                distinct.keep(hashes, start, stop)?;
+            }
+            let fingerprint = hashes[start..].iter().fold(0u64, |sum, &hash| sum.wrapping_add(hash));
+            Ok((check_size(hashes.len() - start)?, fingerprint))
+        });
+        let added = made.and_then(|(size, fingerprint)| {
+            match size {
+                0 => self.empty += 1,
+                _ => sets.close(row, fingerprint)?,
+            }
+            self.tokens += size as u64;
+            Ok(())
+        });
+        if added.is_err() {
+            sets.numbers.forget_open(start);
         }
         added
     }

@@ -85,11 +85,13 @@ impl<T: FileToken> LoadedPart<T> {
         let (mut table, mut own, mut counted) = (TokenTable::new()?, Vec::new(), EqualTokens::default());
         for tokens in tokens.chunk_by(|a, b| range(a) == range(b)) {
             own.clear();
-            memory::fill(&mut own, 0, tokens.len(), DOING)?;
-            let rights = tokens.partition_point(|&(_, number)| (number as usize) < *right_from);
-            let all = tokens.iter().map(|&(token, _)| token);
-            let of_range = table.count(all, rights, &mut own, two_tables, weigh, stop)?;
-            let before = counted.append(of_range)?;
+            table.clear(tokens.len());
+            for &(token, number) in tokens {
+                stop.check_every(own.len() + 1, TokenTable::<T>::CHECK_EVERY)?;
+                memory::push(&mut own, table.add(token, number as usize >= *right_from)?, DOING)?;
+            }
+            let before = counted.append(table.counted(two_tables, weigh, stop)?)?;
+            table.places(&mut own, stop)?;
             for (&(_, number), &place) in tokens.iter().zip(&own) {
                 places[number as usize] = if place == NO_PLACE { NO_PLACE } else { before + place };
             }

@@ -16,8 +16,6 @@ use crate::radix::sort_by_hash;
 
 const DOING: &str = "counting tokens";
 
-/// The number of tokens between two checks for a stop.
-const CHECK_EVERY: usize = 1 << 14;
 /// The place of a token that only one document has. It is also its rank.
 pub(super) const NO_PLACE: u32 = LONE;
 /// No token of a table.
@@ -122,7 +120,9 @@ pub(super) struct TokenTable<T> {
 }
 
 impl<T: CountedToken> TokenTable<T> {
-    const LEAST_SLOTS: usize = if cfg!(test) { 2 } else { 1 << 12 };
+    const LEAST_SLOTS: usize = if cfg!(test) { 2 } else { 1 << 6 };
+    /// The number of tokens between two checks for a stop.
+    pub(super) const CHECK_EVERY: usize = 1 << 14;
 
     /// Creates an empty table.
     pub(super) fn new() -> Result<Self> {
@@ -135,31 +135,13 @@ impl<T: CountedToken> TokenTable<T> {
         })
     }
 
-    /// Counts tokens, and replaces `places`, of which there are as many, by the places of the
-    /// tokens in what is counted. Tokens from number `right_from` on are of the right table.
-    /// `weigh` is called with a token and the number of documents that have it. O(n).
-    pub(super) fn count(
-        &mut self,
-        all: impl Iterator<Item = T>,
-        right_from: usize,
-        places: &mut [u32],
-        two_tables: bool,
-        weigh: Option<&impl Fn(&T, u64) -> u16>,
-        stop: &Stop,
-    ) -> Result<EqualTokens> {
+    /// Forgets all tokens. About so many will be added.
+    pub(super) fn clear(&mut self, expected: usize) {
         // An earlier range may have had more tokens.
-        self.slots.truncate((2 * places.len()).next_power_of_two().max(Self::LEAST_SLOTS));
+        self.slots.truncate((2 * expected).next_power_of_two().max(Self::LEAST_SLOTS));
         self.slots.fill(NONE);
         self.entries.clear();
         self.firsts = 0;
-        all.zip(&mut *places).enumerate().try_for_each(|(n, (token, place))| {
-            stop.check_every(n + 1, CHECK_EVERY)?;
-            *place = self.add(token, n >= right_from)?;
-            Ok(())
-        })?;
-        let counted = self.counted(two_tables, weigh, stop)?;
-        places.iter_mut().for_each(|place| *place = self.place(*place));
-        Ok(counted)
     }
 
     /// Adds the next token, and returns the number of its entry.
@@ -237,7 +219,7 @@ impl<T: CountedToken> TokenTable<T> {
         let Self { slots, entries, sorted: [sorted, other], .. } = self;
         sorted.clear();
         for (n, &first) in slots.iter().enumerate() {
-            stop.check_every(n, CHECK_EVERY)?;
+            stop.check_every(n, Self::CHECK_EVERY)?;
             if let Some(entry) = entries.get(first as usize)
                 && (weigh.is_some() || entry.documents[0].saturating_add(entry.documents[1]) > 1)
             {
@@ -247,7 +229,7 @@ impl<T: CountedToken> TokenTable<T> {
         sort_by_hash(sorted, other, stop, DOING, |(token, _)| token.sort_key(), &|a, b| a.0.compare(&b.0))?;
         let mut counted = EqualTokens { distinct: entries.len(), ..EqualTokens::default() };
         for (n, &(token, first)) in sorted.iter().enumerate() {
-            stop.check_every(n, CHECK_EVERY)?;
+            stop.check_every(n, Self::CHECK_EVERY)?;
             let [left, right] = entries[first as usize].documents.map(u64::from);
             let weight = weigh.map(|weigh| weigh(&token, left + right));
             let mut number = first;
@@ -257,6 +239,15 @@ impl<T: CountedToken> TokenTable<T> {
             }
         }
         Ok(counted)
+    }
+
+    /// Replaces the numbers of entries by the places of their tokens.
+    pub(super) fn places(&self, entries: &mut [u32], stop: &Stop) -> Result<()> {
+        for entries in entries.chunks_mut(Self::CHECK_EVERY) {
+            stop.check()?;
+            entries.iter_mut().for_each(|entry| *entry = self.place(*entry));
+        }
+        Ok(())
     }
 
     /// Returns the place of the token of an entry.

@@ -3,13 +3,11 @@
 use std::ops::Range;
 
 use super::overflow::{OverflowToken, settle_document};
-use crate::error::{Error, Result};
+use super::token_blocks::TokenBlocks;
+use crate::error::Result;
 use crate::memory;
-use crate::simd::prefetch::prefetch;
 
 const DOING: &str = "collecting token sets";
-/// Places among the hashes have 32 bits. Sets go to a file long before there are so many.
-const MOST_HASHES: usize = u32::MAX as usize;
 
 /// Sets of token numbers, concatenated, and the row of each set.
 #[derive(Debug, Default)]
@@ -23,11 +21,8 @@ pub struct Sets {
     /// For each set, the sum of the hashes of its tokens. It does not depend on the order of the
     /// tokens, so it is the same for equal sets.
     pub fingerprints: Vec<u64>,
-    /// The hashes of further tokens, which are numbers, ascending for each set: a bijection
-    /// of the numbers. Where repeats count, a token is there as often as its document has it.
-    pub(super) hashes: Vec<u64>,
-    /// The end of each set in `hashes`; those of the last sets may be missing if they have none.
-    pub(super) hash_ends: Vec<usize>,
+    /// Further tokens, which are numbers.
+    pub(super) numbers: TokenBlocks,
     /// Further tokens, which the dictionary has no number for, by set.
     pub(super) overflow: Vec<OverflowToken>,
 }
@@ -39,60 +34,20 @@ impl Sets {
         start..self.ends[n]
     }
 
-    /// Returns where the hashes of set `n` begin.
-    #[inline]
-    fn first_hash(&self, n: usize) -> usize {
-        let end = |n: usize| self.hash_ends.get(n).copied().unwrap_or(self.hashes.len());
-        n.checked_sub(1).map_or(0, end)
-    }
-
-    /// Returns the hashes of the tokens of set `n` that are numbers.
-    #[inline]
-    pub(super) fn hashes(&self, n: usize) -> &[u64] {
-        &self.hashes[self.first_hash(n)..self.first_hash(n + 1)]
-    }
-
-    /// Prefetches some of the hashes of set `n`, from hash `from` of the set on.
-    #[inline]
-    pub(super) fn prefetch_hashes(&self, n: usize, from: usize) {
-        const LINES: usize = 4;
-        const HASHES_A_LINE: usize = 8;
-        let first = self.first_hash(n) + from;
-        (0..LINES).for_each(|line| prefetch(&self.hashes, first + line * HASHES_A_LINE));
-    }
-
-    /// Reports whether there are so many hashes that they should go to a file.
-    pub(super) fn is_full(&self) -> bool {
-        self.hashes.len() > MOST_HASHES / 2
-    }
-
     /// Returns the number of tokens of set `n`, but for the overflow.
     pub(super) fn count(&self, n: usize) -> usize {
-        self.range(n).len() + self.hashes(n).len()
-    }
-
-    /// Adds the sorted hashes of the next set.
-    pub(super) fn extend_hashes(&mut self, hashes: &[u64]) -> Result<()> {
-        if self.hashes.len() + hashes.len() > MOST_HASHES {
-            return Err(Error::TooMany { what: "tokens in memory", limit: MOST_HASHES as u64 });
-        }
-        memory::extend(&mut self.hashes, hashes, DOING)
+        self.range(n).len() + self.numbers.count(n)
     }
 
     /// Makes a set of the tokens after the last set.
     pub(super) fn close(&mut self, row: u32, fingerprint: u64) -> Result<()> {
-        if !self.hashes.is_empty() {
-            memory::lengthen(&mut self.hash_ends, 0, self.rows.len(), DOING)?;
-            memory::reserve(&mut self.hash_ends, 1, DOING)?;
-        }
         memory::reserve(&mut self.ends, 1, DOING)?;
         memory::reserve(&mut self.rows, 1, DOING)?;
-        memory::push(&mut self.fingerprints, fingerprint, DOING)?;
+        memory::reserve(&mut self.fingerprints, 1, DOING)?;
+        self.numbers.end_set(self.rows.len())?;
+        self.fingerprints.push(fingerprint);
         self.rows.push(row);
         self.ends.push(self.tokens.len());
-        if !self.hashes.is_empty() {
-            self.hash_ends.push(self.hashes.len());
-        }
         Ok(())
     }
 
@@ -116,12 +71,7 @@ impl Sets {
         let from = self.overflow.partition_point(|token| (token.set as usize) < set);
         memory::append(&mut right.overflow, self.overflow.drain(from..), DOING)?;
         right.overflow.iter_mut().for_each(|token| token.set -= set as u32);
-        if !self.hashes.is_empty() {
-            let end = set.checked_sub(1).map_or(0, |last| self.hash_ends[last]);
-            memory::append(&mut right.hashes, self.hashes.drain(end..), DOING)?;
-            memory::append(&mut right.hash_ends, self.hash_ends.drain(set..).map(|own| own - end), DOING)?;
-            self.hashes.shrink_to_fit();
-        }
+        right.numbers = self.numbers.split_off(set)?;
         self.tokens.truncate(end);
         self.tokens.shrink_to_fit();
         self.ends.truncate(set);
@@ -136,8 +86,7 @@ impl Sets {
             + memory::bytes(&self.ends)
             + memory::bytes(&self.rows)
             + memory::bytes(&self.fingerprints)
-            + memory::bytes(&self.hashes)
-            + memory::bytes(&self.hash_ends)
+            + self.numbers.bytes()
             + memory::bytes(&self.overflow)
     }
 }

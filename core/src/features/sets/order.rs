@@ -9,11 +9,12 @@
 use std::ops::Range;
 
 use super::collect::Collector;
-use super::counted::CountedHashes;
+use super::counted::CountedNumbers;
 use super::number_sets::Sets;
 use super::records::{Members, Records, TokensPlace};
 use super::store::{RecordStore, RecordTable};
-use super::translate::{Translated, translate};
+use super::token_blocks::NextTokens;
+use super::translate::{Translated, pack, translate};
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::dictionary::Dictionary;
@@ -72,34 +73,33 @@ pub fn order(
     let weights = weighing.of_dictionary(&dictionary, documents, executor)?;
     let new = |of| Weigher::new(weighing, documents, &dictionary, of, executor);
     // It reads the whole dictionary, so it is made only for tokens that are not there.
-    let has_hashes = parts.iter().any(|part| !part.hashes.is_empty());
-    let weigher = weights.as_ref().filter(|_| has_hashes).map(new).transpose()?;
-    let mut counted = CountedHashes::new(&parts, lefts, right_from.is_some(), weigher.as_ref(), executor)?;
+    let has_numbers = parts.iter().any(|part| !part.numbers.is_empty());
+    let weigher = weights.as_ref().filter(|_| has_numbers).map(new).transpose()?;
+    let two_tables = right_from.is_some();
+    let counted = CountedNumbers::new(&mut parts, lefts, two_tables, weigher.as_ref(), executor)?;
     drop(weigher);
     let sizes = sizes(&parts, weights.as_ref(), &counted, executor)?;
-    let mut groups = group_equal_sets(&mut parts, sizes, lefts, executor)?;
-    let split = groups.starts.partition_point(|&start| (groups.entries[start].part as usize) < lefts);
+    let entries = entries(&parts, sizes)?;
     let mut frequencies = counted.frequencies(executor)?;
-    let ranks = rank(&dictionary, Some(&mut frequencies), right_from.is_some(), executor)?;
+    let ranks = rank(&dictionary, Some(&mut frequencies), two_tables, executor)?;
     let mut by_rank = TokenWeights::by_rank(weights.as_ref(), &ranks)?;
-    counted.take_ranks(frequencies, &mut by_rank, executor)?;
     let weights_bytes = weights.map_or(0, |weights| weights.bytes());
-    let (weights, distinct_tokens) = (by_rank, dictionary.len() + counted.distinct);
-    let groups_bytes = memory::bytes(&groups.entries) + memory::bytes(&groups.starts);
+    let distinct_tokens = dictionary.len() + counted.distinct;
     let sets_bytes: usize = parts.iter().map(Sets::bytes).sum();
     let dictionary_bytes = dictionary.bytes() + ranks.bytes() + counted.bytes();
-    let held = dictionary_bytes + weights_bytes + sets_bytes + groups_bytes + counted.copied_bytes;
+    let held = dictionary_bytes + weights_bytes + sets_bytes + memory::bytes(&entries);
+    counted.take_ranks(&mut parts, frequencies, &mut by_rank, executor)?;
+    let weights = by_rank;
     drop(dictionary);
 
-    let of_part = |(part, sets)| Translated::new(sets, counted.places(part)?);
-    let mut parts = parts.into_iter().enumerate().map(of_part).collect::<Result<Vec<_>>>()?;
-    for &start in &groups.starts {
-        let SetEntry { part, set, .. } = groups.entries[start];
-        parts[part as usize].keep(set);
-    }
-    translate(&mut parts, &ranks, &counted, executor)?;
+    let mut parts = parts.into_iter().map(Translated::new).collect::<Result<Vec<_>>>()?;
+    translate(&mut parts, &ranks, executor)?;
+    let mut groups = group_equal_sets(entries, &parts, lefts, executor)?;
+    let split = groups.starts.partition_point(|&start| (groups.entries[start].part as usize) < lefts);
+    let groups_bytes = memory::bytes(&groups.entries) + memory::bytes(&groups.starts);
+    pack(&mut parts, groups.starts.iter().map(|&start| groups.entries[start].place()), executor)?;
     let shared_tokens = ranks.shared;
-    drop((ranks, counted));
+    drop(ranks);
     groups.starts.push(groups.entries.len());
     let laid_out = [0..split, split..groups.starts.len() - 1].map(|range| lay_out(&groups, range, &parts));
     let [left, right] = laid_out;
@@ -123,18 +123,16 @@ struct SetEntry {
 }
 
 impl SetEntry {
-    fn range(self, parts: &[Sets]) -> Range<usize> {
-        parts[self.part as usize].range(self.set as usize)
+    /// Returns the part, and the number of the set in it.
+    fn place(self) -> (usize, u32) {
+        (self.part as usize, self.set)
     }
 
-    fn tokens(self, parts: &[Sets]) -> &[u32] {
-        &parts[self.part as usize].tokens[self.range(parts)]
-    }
-
-    /// Reports whether two sets of one table are equal. Their tokens must be sorted.
-    fn equals(self, other: Self, parts: &[Sets]) -> bool {
-        let [own, others] = [self, other].map(|set| parts[set.part as usize].hashes(set.set as usize));
-        self.tokens(parts) == other.tokens(parts) && own == others
+    /// Reports whether two sets of one table are equal. Of sets with tokens that cannot be shared it
+    /// is not known, as nothing but the number of such tokens is left; hardly any are.
+    fn equals(self, other: Self, parts: &[Translated]) -> bool {
+        let [own, others] = [self, other].map(|SetEntry { part, set, .. }| parts[part as usize].whole(set));
+        own.is_some() && own == others
     }
 
     /// Returns a key that is the same for equal sets; distinct sets of one table hardly ever share
@@ -157,12 +155,12 @@ struct SetGroups {
 fn sizes(
     parts: &[Sets],
     weights: Option<&ByNumber<u16>>,
-    counted: &CountedHashes,
+    counted: &CountedNumbers,
     executor: &dyn Executor,
 ) -> Result<Vec<Vec<u32>>> {
     let mut sizes: Vec<(usize, Vec<u32>)> = (0..parts.len()).map(|part| (part, Vec::new())).collect();
     executor::each(executor, &mut sizes, |(part, sizes), stop| {
-        let mut next = counted.places(*part)?;
+        let mut next = NextTokens::default();
         let part = &parts[*part];
         sizes.clear();
         memory::reserve(sizes, part.rows.len(), DOING)?;
@@ -174,8 +172,8 @@ fn sizes(
                 continue;
             };
             let tokens = part.tokens[part.range(set)].iter().map(|&token| u64::from(weights.get(token)));
-            let hashes = part.hashes(set).iter().map(|&hash| next.weight(counted, hash));
-            let size = tokens.chain(hashes).sum::<u64>();
+            let numbers = next.of_set(&part.numbers, set)?.map(|place| counted.weight(place));
+            let size = tokens.chain(numbers).sum::<u64>();
             sizes.push(u32::try_from(size).ok().filter(|&size| size <= MOST).ok_or(TOO_HEAVY)?);
         }
         Ok(())
@@ -183,14 +181,8 @@ fn sizes(
     Ok(sizes.into_iter().map(|(_, sizes)| sizes).collect())
 }
 
-/// Groups equal sets, which have these sizes. Sets with equal fingerprints are compared token by
-/// token. The first `lefts` parts are of the only or left table.
-fn group_equal_sets(
-    parts: &mut [Sets],
-    sizes: Vec<Vec<u32>>,
-    lefts: usize,
-    executor: &dyn Executor,
-) -> Result<SetGroups> {
+/// Returns all sets, which have these sizes.
+fn entries(parts: &[Sets], sizes: Vec<Vec<u32>>) -> Result<Vec<SetEntry>> {
     let mut entries = Vec::new();
     memory::reserve(&mut entries, parts.iter().map(|part| part.rows.len()).sum(), DOING)?;
     for (n, (part, sizes)) in parts.iter().zip(sizes).enumerate() {
@@ -202,9 +194,20 @@ fn group_equal_sets(
             set: set as u32,
         }));
     }
+    Ok(entries)
+}
+
+/// Groups equal sets. Sets with equal fingerprints are compared token by token. The first `lefts`
+/// parts are of the only or left table.
+fn group_equal_sets(
+    mut entries: Vec<SetEntry>,
+    parts: &[Translated],
+    lefts: usize,
+    executor: &dyn Executor,
+) -> Result<SetGroups> {
     executor::sort(executor, &mut entries, |a, b| (a.key(lefts), a.row).cmp(&(b.key(lefts), b.row)))?;
-    let mut state = (parts, SetGroups { entries, starts: Vec::new() }, 0);
-    executor::one(executor, &mut state, |(parts, groups, next), stop| {
+    let mut state = (SetGroups { entries, starts: Vec::new() }, 0);
+    executor::one(executor, &mut state, |(groups, next), stop| {
         while *next < groups.entries.len() {
             let run = &mut groups.entries[*next..];
             let length =
@@ -215,20 +218,15 @@ fn group_equal_sets(
         }
         Ok(())
     })?;
-    Ok(state.1)
+    Ok(state.0)
 }
 
 /// Reorders a run of entries with equal keys so that equal sets are next to each other. Returns the
 /// start of each group.
-fn split_run(run: &mut [SetEntry], parts: &mut [Sets], stop: &Stop) -> Result<Vec<usize>> {
+fn split_run(run: &mut [SetEntry], parts: &[Translated], stop: &Stop) -> Result<Vec<usize>> {
     stop.check()?;
     if run.len() == 1 {
         return Ok(vec![0]);
-    }
-    for entry in run.iter() {
-        stop.check()?;
-        let range = entry.range(parts);
-        executor::sort_unstable_by(&mut parts[entry.part as usize].tokens[range], stop, &Ord::cmp)?;
     }
     let mut starts = Vec::new();
     let mut begun = 0;
@@ -290,6 +288,7 @@ mod tests {
     use crate::features::FeatureSpec;
     use crate::features::dictionary::numbering::number;
     use crate::features::tokens::Document;
+    use crate::hash::{mix, unmix};
     use proptest::prelude::*;
 
     fn ordered(texts: &[String], right_from: Option<u32>, threads: usize) -> Ordered {
@@ -337,16 +336,21 @@ mod tests {
 
     #[test]
     fn equal_fingerprints_do_not_make_equal_sets() {
-        let mut parts = vec![Sets {
-            tokens: vec![1, 2, 3, 1, 2, 1],
-            ends: vec![2, 4, 6],
-            rows: vec![0, 1, 2],
-            fingerprints: vec![9, 9, 9],
-            ..Sets::default()
-        }];
-        let groups = group_equal_sets(&mut parts, vec![vec![2; 3]], 1, &PlainThreads(1)).unwrap();
-        assert_eq!(groups.starts, [0, 2]);
-        assert_eq!(groups.entries.iter().map(|e| e.row).collect::<Vec<_>>(), [0, 2, 1]);
+        // The sums of the hashes of two numbers each are the same.
+        let (a, b, c) = (1, 2, 3);
+        let d = unmix(mix(a).wrapping_add(mix(b)).wrapping_sub(mix(c)));
+        let mut collector = Collector::new(FeatureSpec::WORDS);
+        collector.keeps_hashes = true;
+        for (row, numbers) in [[a, b], [c, d], [b, a], [d, c]].into_iter().enumerate() {
+            let numbers = numbers.map(u64::cast_signed).to_vec();
+            collector.add(row as u32, &Document::Numbers(numbers), &Stop::default()).unwrap();
+        }
+        assert_eq!(collector.sets.fingerprints, [collector.sets.fingerprints[0]; 4]);
+        let (dictionary, weighing) = (Dictionary::default(), Weighing::default());
+        let ordered = order(vec![collector], dictionary, None, &weighing, &PlainThreads(1)).unwrap();
+        let mut rows: Vec<_> = describe(&ordered.left).into_iter().map(|(.., rows)| rows).collect();
+        rows.sort_unstable();
+        assert_eq!(rows, [[0, 2], [1, 3]]);
     }
 
     proptest! {

@@ -2,8 +2,8 @@
 //! is made, and are not copied to other memory later. Only sets with counted tokens are copied: a
 //! rank takes half of the memory of a hash.
 
-use super::counted::{CountedHashes, NextTokens};
 use super::number_sets::Sets;
+use super::token_blocks::NextTokens;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
 use crate::features::dictionary::rank::{LONE, Ranks};
@@ -12,22 +12,22 @@ use crate::simd::sorting_network;
 
 const DOING: &str = "ordering token sets";
 
-/// The sets of a worker, some of which are kept, while the numbers of their tokens are replaced by
-/// ranks.
+/// The sets of a worker, while the numbers of their tokens are replaced by ranks.
 #[derive(Debug)]
 pub(super) struct Translated {
     /// The sets, if tokens of them are counted, and the next of these tokens: they are not in
-    /// `tokens` until they are ranked.
+    /// `tokens` until they are translated.
     counted: Option<(Sets, NextTokens)>,
     tokens: Vec<u32>,
-    /// The end of each set, until all sets are [`packed`](Translated::pack); after that, the start
-    /// of each set.
+    /// The end of each set, until the sets are [`packed`](pack); after that, the start of each set.
     places: Vec<usize>,
     /// The number of tokens of each set that can be shared; 0 for a set that is not kept.
     lengths: Vec<u32>,
-    /// The progress of packing: the number of sets that are packed, and the old and the new start
-    /// of the next set.
-    packed: (usize, usize, usize),
+    /// The number of tokens of each set, until the sets are packed.
+    counts: Vec<u32>,
+    /// The progress of translating counted tokens, and then of packing: the number of sets that are
+    /// done, and the old and the new start of the next set.
+    done: (usize, usize, usize),
 }
 
 /// Some consecutive sets of a worker.
@@ -44,19 +44,25 @@ struct TranslatedSets<'a> {
 }
 
 impl Translated {
-    /// Creates sets of which none is kept yet. `next` are the first of their counted tokens.
-    pub(super) fn new(sets: Sets, next: NextTokens) -> Result<Self> {
-        let lengths = memory::filled(0, sets.rows.len(), DOING)?;
-        if !sets.hashes.is_empty() {
-            let (places, counted) = (memory::filled(0, lengths.len(), DOING)?, Some((sets, next)));
-            return Ok(Self { counted, tokens: Vec::new(), places, lengths, packed: (0, 0, 0) });
-        }
-        Ok(Self { counted: None, tokens: sets.tokens, places: sets.ends, lengths, packed: (0, 0, 0) })
+    pub(super) fn new(sets: Sets) -> Result<Self> {
+        // The tokens of a document are counted with 32 bits.
+        let counts = memory::collect((0..sets.rows.len()).map(|set| sets.count(set) as u32), DOING)?;
+        let lengths = memory::filled(0, counts.len(), DOING)?;
+        let (counted, tokens, places) = if sets.numbers.is_empty() {
+            (None, sets.tokens, sets.ends)
+        } else {
+            (Some((sets, NextTokens::default())), Vec::new(), memory::filled(0, counts.len(), DOING)?)
+        };
+        Ok(Self { counted, tokens, places, lengths, counts, done: (0, 0, 0) })
     }
 
-    /// Marks a set as kept.
-    pub(super) fn keep(&mut self, set: u32) {
-        self.lengths[set as usize] = 1;
+    /// Returns the tokens of a set, unless it has tokens that cannot be shared. The sets must be
+    /// translated, but not packed.
+    pub(super) fn whole(&self, set: u32) -> Option<&[u32]> {
+        let set = set as usize;
+        let start = set.checked_sub(1).map_or(0, |before| self.places[before]);
+        let length = self.lengths[set];
+        (length == self.counts[set]).then(|| &self.tokens[start..start + length as usize])
     }
 
     /// Returns the start of a set and its number of tokens.
@@ -98,55 +104,47 @@ impl Translated {
         pieces
     }
 
-    /// Writes the ranks of the kept sets if tokens of them are counted. After a stop, the next call
-    /// goes on from there.
-    fn rank(
-        &mut self,
-        ranks: &Ranks,
-        counted: &CountedHashes,
-        sort: sorting_network::Kernel,
-        stop: &Stop,
-    ) -> Result<()> {
+    /// Writes the ranks of the sets if tokens of them are counted. After a stop, the next call goes
+    /// on from there.
+    fn rank(&mut self, ranks: &Ranks, sort: sorting_network::Kernel, stop: &Stop) -> Result<()> {
         let Some((sets, next)) = &mut self.counted else { return Ok(()) };
-        let set = &mut self.packed.0;
+        let set = &mut self.done.0;
         while let Some(length) = self.lengths.get_mut(*set) {
             stop.check()?;
             let start = self.tokens.len();
-            self.places[*set] = start;
-            if *length > 0 {
-                memory::fill(&mut self.tokens, LONE, sets.count(*set), DOING)?;
-                let words = sets.tokens[sets.range(*set)].iter().map(|&token| ranks.rank(token));
-                let others = sets.hashes(*set).iter().map(|&hash| next.rank(counted, hash));
-                // Most tokens are in one document only; there is no branch.
-                let mut end = start;
-                words.chain(others).for_each(|rank| {
-                    self.tokens[end] = rank;
-                    end += usize::from(rank != LONE);
-                });
-                let kept = order_ranks(&mut self.tokens[start..end], sort, stop);
-                self.tokens.truncate(kept.as_ref().map_or(start, |_| end));
-                if kept.is_err() {
-                    next.back(counted, sets.hashes(*set));
-                }
-                *length = kept?;
-            } else {
-                next.pass(counted, sets.hashes(*set));
+            memory::fill(&mut self.tokens, LONE, self.counts[*set] as usize, DOING)?;
+            let words = sets.tokens[sets.range(*set)].iter().map(|&token| ranks.rank(token));
+            let numbers = next.of_set(&sets.numbers, *set)?.map(|(_, rank)| rank as u32);
+            // Many tokens are in one document only; there is no branch.
+            let mut end = start;
+            words.chain(numbers).for_each(|rank| {
+                self.tokens[end] = rank;
+                end += usize::from(rank != LONE);
+            });
+            let kept = order_ranks(&mut self.tokens[start..end], sort, stop);
+            self.tokens.truncate(kept.as_ref().map_or(start, |_| end));
+            if kept.is_err() {
+                next.back(&sets.numbers, *set)?;
             }
+            *length = kept?;
+            self.places[*set] = end;
+            next.drop_before(&mut sets.numbers);
             *set += 1;
         }
         self.counted = None;
-        self.tokens.shrink_to_fit();
+        *set = 0;
         Ok(())
     }
 
-    /// Removes the tokens that are not kept. After a stop, the next call goes on from there.
+    /// Keeps the marked sets, and removes the tokens that are not kept. After a stop, the next call
+    /// goes on from there.
     fn pack(&mut self, stop: &Stop) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 10;
         let kept: usize = self.lengths.iter().map(|&length| length as usize).sum();
         // Moving tokens means reading and writing them, so a few tokens that are not needed may
         // stay.
         let moves = kept < self.tokens.len() / 8 * 7;
-        let (set, began, begins) = &mut self.packed;
+        let (set, began, begins) = &mut self.done;
         while let Some(place) = self.places.get_mut(*set) {
             stop.check_every(*set, CHECK_EVERY)?;
             let (end, length) = (*place, self.lengths[*set] as usize);
@@ -165,24 +163,20 @@ impl Translated {
 }
 
 impl TranslatedSets<'_> {
-    /// Replaces numbers by ranks in the sets that are kept, and sorts the ranks. After a stop, the
-    /// next call goes on from there.
+    /// Replaces numbers by ranks, and sorts the ranks. After a stop, the next call goes on from there.
     fn translate(&mut self, ranks: &Ranks, sort: sorting_network::Kernel, stop: &Stop) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 16;
         while let Some(&end) = self.ends.get(self.sets) {
             stop.check()?;
             let start = self.sets.checked_sub(1).map_or(self.base, |before| self.ends[before]);
             let set = &mut self.tokens[start - self.base..end - self.base];
-            let length = &mut self.lengths[self.sets];
-            if *length > 0 {
-                while self.tokens_of_next < set.len() {
-                    stop.check()?;
-                    let to = set.len().min(self.tokens_of_next + CHECK_EVERY);
-                    set[self.tokens_of_next..to].iter_mut().for_each(|token| *token = ranks.rank(*token));
-                    self.tokens_of_next = to;
-                }
-                *length = order_ranks(set, sort, stop)?;
+            while self.tokens_of_next < set.len() {
+                stop.check()?;
+                let to = set.len().min(self.tokens_of_next + CHECK_EVERY);
+                set[self.tokens_of_next..to].iter_mut().for_each(|token| *token = ranks.rank(*token));
+                self.tokens_of_next = to;
             }
+            self.lengths[self.sets] = order_ranks(set, sort, stop)?;
             (self.sets, self.tokens_of_next) = (self.sets + 1, 0);
         }
         Ok(())
@@ -203,20 +197,31 @@ pub(super) fn order_ranks(set: &mut [u32], sort: sorting_network::Kernel, stop: 
     Ok(set.partition_point(|&rank| rank != LONE) as u32)
 }
 
-/// Replaces numbers by ranks in all sets that are kept, sorts these sets, and drops the other sets.
-/// O(N log n) for N tokens in sets of n tokens.
-pub(super) fn translate(
-    parts: &mut [Translated],
-    ranks: &Ranks,
-    counted: &CountedHashes,
-    executor: &dyn Executor,
-) -> Result<()> {
+/// Replaces numbers by ranks in all sets, and sorts these sets. The tokens that are counted must be
+/// replaced by their ranks. O(N log n) for N tokens in sets of n tokens.
+pub(super) fn translate(parts: &mut [Translated], ranks: &Ranks, executor: &dyn Executor) -> Result<()> {
     let mut pieces: Vec<TranslatedSets<'_>> = parts.iter_mut().flat_map(Translated::pieces).collect();
     let sort = sorting_network::kernel();
     executor::each(executor, &mut pieces, |piece, stop| piece.translate(ranks, sort, stop))?;
     drop(pieces);
-    executor::each(executor, parts, |part, stop| match part.counted {
-        Some(_) => part.rank(ranks, counted, sort, stop),
-        None => part.pack(stop),
-    })
+    executor::each(executor, parts, |part, stop| part.rank(ranks, sort, stop))
+}
+
+/// Drops all sets but those that are kept, which are given by part and number, and the tokens that
+/// cannot be shared.
+pub(super) fn pack(
+    parts: &mut [Translated],
+    kept: impl Iterator<Item = (usize, u32)>,
+    executor: &dyn Executor,
+) -> Result<()> {
+    for part in parts.iter_mut() {
+        // Whether each set is kept.
+        part.counts.fill(0);
+    }
+    kept.for_each(|(part, set)| parts[part].counts[set as usize] = 1);
+    for part in parts.iter_mut() {
+        let kept = std::mem::take(&mut part.counts);
+        part.lengths.iter_mut().zip(kept).for_each(|(length, is_kept)| *length *= is_kept);
+    }
+    executor::each(executor, parts, Translated::pack)
 }
