@@ -57,7 +57,7 @@ impl<'a> Reading<'a> {
                 pending = builder.number(batch.executor)?;
                 batch.each_long(long, |row, document| builder.add_long(row, document, batch.executor))?;
             }
-            Ok(builder.spill(batch.held, memory, batch.executor)?.max(pending))
+            Ok(builder.spill(batch.held, memory)?.max(pending))
         })?;
         self.account.skipped_empty = builder.empty();
         self.account.tokens = builder.tokens();

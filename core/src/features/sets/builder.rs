@@ -155,7 +155,7 @@ impl<'a> SetBuilder<'a> {
 
     /// Writes the sets to a file if all that is held, `others` and the memory for ordering the sets
     /// take more than `memory` bytes. Returns the number of bytes that were held before that.
-    pub fn spill(&mut self, others: usize, memory: usize, executor: &dyn Executor) -> Result<usize> {
+    pub fn spill(&mut self, others: usize, memory: usize) -> Result<usize> {
         let (held, sets) = (self.bytes(), self.sets_bytes());
         let Some(spill) = &mut self.spill else { return Ok(held) };
         let Self { dictionary, collectors, .. } = self;
@@ -167,7 +167,7 @@ impl<'a> SetBuilder<'a> {
         // The index of a join takes about as much memory as the sets.
         let is_full = collectors.iter().any(|collector| collector.sets.numbers.is_full());
         if dictionary.is_frozen() || is_full || (held + sets + others > memory && sets > memory / 8) {
-            spill.take(collectors, executor)?;
+            spill.take(collectors)?;
         }
         Ok(held)
     }

@@ -117,7 +117,7 @@ impl Collector {
     /// everything is as it was before.
     fn add_hashes(&mut self, row: u32, document: &Document, stop: &Stop) -> Result<()> {
         let Self { spec, sets, scratch, distinct, .. } = self;
-        let hashes = sets.numbers.open(stop)?;
+        let hashes = sets.numbers.open()?;
         let start = hashes.len();
         let made = for_each_token(document, spec, scratch, stop, |token| {
             stop.check_every(hashes.len() + 1, CHECK_EVERY)?;
@@ -125,8 +125,9 @@ impl Collector {
             memory::push(hashes, hash::mix(number), DOING)
         });
         let made = made.and_then(|()| {
-            if !spec.multiset {
-                distinct.keep(hashes, start, stop)?;
+            match spec.multiset {
+                true => executor::sort_unstable_by(&mut hashes[start..], stop, &Ord::cmp)?,
+                false => distinct.keep(hashes, start, stop)?,
             }
             let fingerprint = hashes[start..].iter().fold(0u64, |sum, &hash| sum.wrapping_add(hash));
             Ok((check_size(hashes.len() - start)?, fingerprint))
@@ -140,7 +141,7 @@ impl Collector {
             Ok(())
         });
         if added.is_err() {
-            sets.numbers.forget_open(start);
+            sets.numbers.forget(start);
         }
         added
     }

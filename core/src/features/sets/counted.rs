@@ -17,7 +17,7 @@ use crate::simd::prefetch::prefetch;
 
 const DOING: &str = "counting tokens";
 
-/// The greatest number of tokens of a partition on average, if there are few.
+/// The greatest number of tokens of a partition on average, unless there are very many.
 const TOKENS_A_PARTITION: usize = if cfg!(test) { 8 } else { 1 << 15 };
 
 /// The counted tokens.
@@ -61,10 +61,11 @@ impl CountedNumbers {
         if all == 0 {
             return Ok(Self::default());
         }
-        let are_few = !parts.iter().any(|part| part.numbers.has_closed());
-        let enough = usize::BITS - (all / TOKENS_A_PARTITION).leading_zeros();
-        let bits = if are_few { enough.clamp(1, MOST_BITS) } else { MOST_BITS };
-        executor::each(executor, parts, |part, stop| part.numbers.close(bits, stop))?;
+        let bits = (usize::BITS - (all / TOKENS_A_PARTITION).leading_zeros()).clamp(1, MOST_BITS);
+        let blocks = parts.iter_mut().flat_map(|part| part.numbers.with_ends());
+        executor::each(executor, &mut memory::collect(blocks, DOING)?, |(block, ends), stop| {
+            block.order(ends, bits, stop)
+        })?;
         let counting = Counting { two_tables, bits, weigher };
         let mut partitions = memory::collect(
             by_partition(parts, lefts)?.into_iter().enumerate().map(|(number, tokens)| Partition {
@@ -146,7 +147,7 @@ impl Partition<'_> {
         let Self { number, tokens: blocks, counted } = self;
         let weigh = weigher.map(|weigher| {
             |token: &u64, having| {
-                let (hash, _) = hash_of(*number, *token, bits);
+                let hash = hash_of(*number, *token, bits);
                 weigher.weigh(ContentKind::Number, [unmix(hash), 0], having)
             }
         });

@@ -58,7 +58,7 @@ pub fn gram_sets(
             let to = from + batch.count() as u32;
             let pending = builder.add_all(from..to, size, document, executor)?;
             peak_bytes = peak_bytes.max(pending + builder.dictionary_bytes());
-            peak_bytes = peak_bytes.max(builder.spill(0, budget, executor)?);
+            peak_bytes = peak_bytes.max(builder.spill(0, budget)?);
             from = to;
         }
     }

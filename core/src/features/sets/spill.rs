@@ -18,7 +18,6 @@ use super::set_weights::{SetSize, SetWeights};
 use super::shared_tokens::SharedTokens;
 use super::spilled_sets::{SpillReader, SpilledSets, push_set};
 use super::store::{RecordStore, RecordTable};
-use super::token_blocks::{MOST_BITS, NextTokens, hash_of};
 use super::token_files::TokenFiles;
 use crate::error::Result;
 use crate::executor::{self, Executor};
@@ -80,9 +79,8 @@ impl<'a> Spill<'a> {
     }
 
     /// Moves the sets of all workers from memory to the file.
-    pub fn take(&mut self, collectors: &mut [Collector], executor: &dyn Executor) -> Result<()> {
+    pub fn take(&mut self, collectors: &mut [Collector]) -> Result<()> {
         self.words.spill(self.files)?;
-        executor::each(executor, collectors, |of, stop| of.sets.numbers.close(MOST_BITS, stop))?;
         let parts = collectors.iter_mut().map(|collector| std::mem::take(&mut collector.sets));
         let mut parts = memory::collect(parts, DOING)?;
         if let Some(from) = self.right_from {
@@ -96,16 +94,14 @@ impl<'a> Spill<'a> {
             if self.others.is_none() && !(overflow.is_empty() && sets.numbers.is_empty()) {
                 self.others = Some(TokenFiles::new(self.files, self.sets));
             }
-            let (mut words, mut next) = (Vec::new(), NextTokens::default());
+            let mut words = Vec::new();
             let from = self.words.len();
             for (set, &row) in sets.rows.iter().enumerate() {
                 let tokens = &sets.tokens[sets.range(set)];
                 let right = self.right_from.is_some_and(|from| row >= from);
                 let own = overflow.iter().take_while(|token| token.set as usize == set).count();
                 if let Some(others) = &mut self.others {
-                    let numbers = next.of_set(&sets.numbers, set)?;
-                    let hashes = numbers.map(|(part, token)| hash_of(part, token, MOST_BITS));
-                    others.push_set(&overflow[..own], hashes, right)?;
+                    others.push_set(&overflow[..own], sets.numbers.hashes(set), right)?;
                 }
                 overflow = &overflow[own..];
                 self.sets += 1;
@@ -134,7 +130,7 @@ impl<'a> Spill<'a> {
         budget: usize,
         executor: &dyn Executor,
     ) -> Result<Ordered> {
-        self.take(&mut collectors, executor)?;
+        self.take(&mut collectors)?;
         collectors.iter_mut().for_each(|collector| collector.settle(&mut dictionary));
         drop(collectors);
         let two_tables = self.right_from.is_some();

@@ -1,21 +1,21 @@
 //! Tokens that are numbers, by set, until they are ranked.
 //!
 //! A dictionary is read at a random place for each token, which waits for memory. Hashes of numbers
-//! instead go into blocks, each of which fits into a processor's cache. A closed block has its
-//! tokens by partition, which their first bits tell, so that a partition of all blocks can be
-//! counted in a cache ([`super::counted`]). A set finds its tokens again by their partitions, which
-//! the block has in the order of the sets ([`NextTokens`]).
+//! instead go into blocks, each of which fits into a processor's cache. When all sets are known, a
+//! block is ordered by partition, which the first bits of a hash tell, so that a partition of all
+//! blocks can be counted in a cache ([`super::counted`]). A set finds its tokens again by their
+//! partitions, which the block has in the order of the sets ([`NextTokens`]).
 
 use std::ops::Range;
 
 use crate::error::{Error, Result};
-use crate::executor::{self, Stop};
+use crate::executor::Stop;
 use crate::memory;
 use crate::simd::prefetch::prefetch;
 
 const DOING: &str = "collecting token sets";
 
-/// The number of tokens from which on a block is closed. Those of shorter texts take a megabyte.
+/// The number of tokens from which on a block is full. They take a megabyte.
 const TOKENS_A_BLOCK: usize = if cfg!(test) { 64 } else { 1 << 17 };
 /// The number of bits of a hash that tell its partition, if there are several blocks.
 pub(super) const MOST_BITS: u32 = 10;
@@ -23,16 +23,11 @@ pub(super) const MOST_BITS: u32 = 10;
 const CHECK_EVERY: usize = 1 << 14;
 /// Places in a block have 32 bits. Sets go to a file long before there are so many tokens.
 const MOST_TOKENS: usize = u32::MAX as usize;
-/// No set.
-const NONE: u32 = u32::MAX;
 
 /// The tokens of some sets. Where repeats count, a token is there as often as its document has it.
 #[derive(Debug, Default)]
 pub(super) struct TokenBlocks {
-    /// The closed blocks.
     pub(super) blocks: Vec<TokenBlock>,
-    /// The hashes of the open block, set by set: a bijection of the numbers.
-    open: Vec<u64>,
     /// Whether the next set must begin a block.
     is_sealed: bool,
     /// The end of each set among all tokens; those of the last sets may be missing if they have
@@ -40,19 +35,22 @@ pub(super) struct TokenBlocks {
     ends: Vec<usize>,
 }
 
-/// A closed block.
-#[derive(Debug)]
+/// The tokens of some consecutive sets.
+#[derive(Debug, Default)]
 pub(super) struct TokenBlock {
-    /// The tokens by partition, and in a partition by set. A token is the hash without the bits
-    /// that tell the partition; the lowest bit is set if the same set has an equal token before.
-    /// Who has counted the tokens replaces them by what is known of them.
+    /// The hashes, set by set: a bijection of the numbers. Equal ones of a set are next to each
+    /// other.
+    ///
+    /// Ordered, the tokens are by partition, and in a partition as before. A token is the hash
+    /// without the bits that tell the partition; the lowest bit is set if the same set has an equal
+    /// token before. Who has counted the tokens replaces them by what is known of them.
     pub(super) tokens: Vec<u64>,
-    /// The start of each partition in `tokens`, and the end of the last one.
+    /// The start of each partition in `tokens`, and the end of the last one, if they are ordered.
     starts: Vec<u32>,
-    /// The partition of each token, in the order of the sets.
+    /// The partition of each token, in the order of the sets, if they are ordered.
     partitions: Vec<u16>,
-    /// The number of tokens of this block and those before.
-    end: usize,
+    /// The number of the first token among those of all blocks.
+    first: usize,
 }
 
 /// Which tokens are next, in the order of the sets.
@@ -69,9 +67,9 @@ fn partition_of(hash: u64, bits: u32) -> usize {
     (hash >> (u64::BITS - bits)) as usize
 }
 
-/// Returns the hash of a token, and the bit that is set if it repeats.
-pub(super) fn hash_of(partition: usize, token: u64, bits: u32) -> (u64, u64) {
-    ((partition as u64) << (u64::BITS - bits) | token >> bits, token & 1)
+/// Returns the hash of a token of an ordered block.
+pub(super) fn hash_of(partition: usize, token: u64, bits: u32) -> u64 {
+    (partition as u64) << (u64::BITS - bits) | token >> bits
 }
 
 impl TokenBlocks {
@@ -82,17 +80,12 @@ impl TokenBlocks {
 
     /// Returns the number of tokens.
     pub(super) fn len(&self) -> usize {
-        self.closed() + self.open.len()
+        self.blocks.last().map_or(0, TokenBlock::end)
     }
 
     /// Reports whether there are so many tokens that they should go to a file.
     pub(super) fn is_full(&self) -> bool {
         self.len() > MOST_TOKENS / 2
-    }
-
-    /// Returns the number of tokens of the closed blocks.
-    fn closed(&self) -> usize {
-        self.blocks.last().map_or(0, |block| block.end)
     }
 
     /// Returns the place of the tokens of set `n` among all tokens.
@@ -107,28 +100,45 @@ impl TokenBlocks {
         self.range(n).len()
     }
 
-    /// Returns the hashes of the open block, to which those of the next set are added. After an
-    /// error, they must be as they were before.
-    pub(super) fn open(&mut self, stop: &Stop) -> Result<&mut Vec<u64>> {
-        if self.is_sealed || self.open.len() >= TOKENS_A_BLOCK {
-            self.close(MOST_BITS, stop)?;
-        }
-        Ok(&mut self.open)
+    /// Returns the hashes of set `n`. Blocks must not be ordered.
+    pub(super) fn hashes(&self, n: usize) -> &[u64] {
+        let Range { start, end } = self.range(n);
+        let block = self.blocks[..].partition_point(|block| block.end() <= start);
+        self.blocks.get(block).map_or(&[], |block| &block.tokens[start - block.first..end - block.first])
     }
 
-    /// Drops the hashes of the open block from number `start` on.
-    pub(super) fn forget_open(&mut self, start: usize) {
-        self.open.truncate(start);
+    /// Returns the hashes of a block, to which those of the next set are added. After an error, they
+    /// must be as they were before.
+    pub(super) fn open(&mut self) -> Result<&mut Vec<u64>> {
+        let is_full = |block: &TokenBlock| self.is_sealed || block.tokens.len() >= TOKENS_A_BLOCK;
+        if self.blocks.last().is_none_or(is_full) {
+            let mut block = TokenBlock { first: self.len(), ..TokenBlock::default() };
+            // The first block may stay small.
+            if !self.blocks.is_empty() {
+                memory::reserve(&mut block.tokens, TOKENS_A_BLOCK / 8 * 9, DOING)?;
+            }
+            memory::push(&mut self.blocks, block, DOING)?;
+            self.is_sealed = false;
+        }
+        let last = self.blocks.len() - 1;
+        Ok(&mut self.blocks[last].tokens)
+    }
+
+    /// Drops the hashes of the last block from number `start` on.
+    pub(super) fn forget(&mut self, start: usize) {
+        if let Some(block) = self.blocks.last_mut() {
+            block.tokens.truncate(start);
+        }
     }
 
     /// Makes a set of the hashes after the last one, of which there are `before`.
     pub(super) fn end_set(&mut self, before: usize) -> Result<()> {
-        if self.open.len() > MOST_TOKENS {
+        let end = self.len();
+        if self.blocks.last().is_some_and(|block| block.tokens.len() > MOST_TOKENS) {
             return Err(Error::TooMany { what: "tokens in a block", limit: MOST_TOKENS as u64 });
         }
-        if !self.is_empty() {
+        if end > 0 {
             memory::lengthen(&mut self.ends, 0, before, DOING)?;
-            let end = self.len();
             memory::push(&mut self.ends, end, DOING)?;
         }
         Ok(())
@@ -139,39 +149,23 @@ impl TokenBlocks {
         self.is_sealed = true;
     }
 
-    /// Closes the open block, if it has tokens, with so many bits that tell a partition, at least 1.
-    /// After an error, everything is as it was before. O(n) for n tokens.
-    pub(super) fn close(&mut self, bits: u32, stop: &Stop) -> Result<()> {
-        if !self.open.is_empty() {
-            let first = self.closed();
-            let ends = &self.ends[self.ends.partition_point(|&end| end <= first)..];
-            let mut block = TokenBlock::new(&self.open, first, ends, bits, stop)?;
-            block.mark_repeats(stop)?;
-            memory::push(&mut self.blocks, block, DOING)?;
-            self.open.clear();
-        }
-        self.is_sealed = false;
-        Ok(())
+    /// Returns the blocks that have tokens, each with the ends of its sets among all tokens.
+    pub(super) fn with_ends(&mut self) -> impl Iterator<Item = (&mut TokenBlock, &[usize])> {
+        let Self { blocks, ends, .. } = self;
+        blocks.iter_mut().filter(|block| !block.tokens.is_empty()).map(|block| {
+            let place = |token| ends.partition_point(|&end| end <= token);
+            let ends = &ends[place(block.first)..=place(block.end() - 1)];
+            (block, ends)
+        })
     }
 
-    /// Reports whether some block is closed.
-    pub(super) fn has_closed(&self) -> bool {
-        !self.blocks.is_empty()
-    }
-
-    /// Splits off the sets from number `set` on, before which no block or a block ends that was
-    /// [sealed](Self::seal).
+    /// Splits off the sets from number `set` on. The sets before must be [sealed](Self::seal).
     pub(super) fn split_off(&mut self, set: usize) -> Result<Self> {
         let at = self.range(set).start;
         let mut right = Self::default();
-        let block = self.blocks.partition_point(|block| block.end <= at);
+        let block = self.blocks.partition_point(|block| block.first < at);
         memory::append(&mut right.blocks, self.blocks.drain(block..), DOING)?;
-        right.blocks.iter_mut().for_each(|block| block.end -= at);
-        if let Some(open) = at.checked_sub(self.closed() + right.closed()) {
-            memory::append(&mut right.open, self.open.drain(open..), DOING)?;
-        } else {
-            std::mem::swap(&mut right.open, &mut self.open);
-        }
+        right.blocks.iter_mut().for_each(|block| block.first -= at);
         let from = set.min(self.ends.len());
         memory::append(&mut right.ends, self.ends.drain(from..).map(|end| end - at), DOING)?;
         Ok(right)
@@ -182,65 +176,48 @@ impl TokenBlocks {
         let of_block = |block: &TokenBlock| {
             memory::bytes(&block.tokens) + memory::bytes(&block.starts) + memory::bytes(&block.partitions)
         };
-        memory::bytes(&self.open)
-            + memory::bytes(&self.ends)
+        memory::bytes(&self.ends)
             + memory::bytes(&self.blocks)
             + self.blocks.iter().map(of_block).sum::<usize>()
     }
 }
 
 impl TokenBlock {
-    /// Puts the hashes of some sets, which have these ends among all tokens, in the order of their
-    /// partitions. `first` is the number of tokens before. The lowest bit of each token is set if
-    /// the token before in its partition is of the same set.
-    fn new(hashes: &[u64], first: usize, ends: &[usize], bits: u32, stop: &Stop) -> Result<Self> {
+    /// Returns the number of tokens of this block and those before.
+    fn end(&self) -> usize {
+        self.first + self.tokens.len()
+    }
+
+    /// Orders the tokens by partition, which so many bits tell, at least 1. The sets have these ends
+    /// among all tokens. After an error, everything is as it was before. O(n) for n tokens.
+    pub(super) fn order(&mut self, ends: &[usize], bits: u32, stop: &Stop) -> Result<()> {
+        let Self { tokens: hashes, first, .. } = self;
         let mut starts = memory::filled(0u32, (1 << bits) + 1, DOING)?;
         let mut partitions = Vec::new();
         memory::reserve(&mut partitions, hashes.len(), DOING)?;
         for hashes in hashes.chunks(CHECK_EVERY) {
             stop.check()?;
             stop.work(hashes.len());
+            let before = partitions.len();
             partitions.extend(hashes.iter().map(|&hash| partition_of(hash, bits) as u16));
-            partitions[partitions.len() - hashes.len()..]
-                .iter()
-                .for_each(|&partition| starts[usize::from(partition) + 1] += 1);
+            partitions[before..].iter().for_each(|&partition| starts[usize::from(partition) + 1] += 1);
         }
         (1..starts.len()).for_each(|n| starts[n] += starts[n - 1]);
         let mut next = memory::collect(starts.iter().copied(), DOING)?;
-        let mut last_sets = memory::filled(NONE, 1 << bits, DOING)?;
         let mut tokens = memory::zeroed(hashes.len(), DOING)?;
         let mut from = 0;
-        for (set, end) in ends.iter().map(|end| end - first).enumerate() {
-            for (n, (&hash, &partition)) in hashes[from..end].iter().zip(&partitions[from..end]).enumerate() {
+        for end in ends.iter().map(|end| end - *first) {
+            let mut before = None;
+            for n in from..end {
                 stop.check_every(n + 1, CHECK_EVERY)?;
-                let last = std::mem::replace(&mut last_sets[usize::from(partition)], set as u32);
-                let next = &mut next[usize::from(partition)];
-                tokens[*next as usize] = hash << bits | u64::from(last == set as u32);
+                let (hash, next) = (hashes[n], &mut next[usize::from(partitions[n])]);
+                let repeats = before.replace(hash) == Some(hash);
+                tokens[*next as usize] = hash << bits | u64::from(repeats);
                 *next += 1;
             }
             from = end;
         }
-        Ok(Self { tokens, starts, partitions, end: first + hashes.len() })
-    }
-
-    /// Sorts the tokens of each set in each partition, and sets the lowest bit of those that repeat
-    /// instead.
-    fn mark_repeats(&mut self, stop: &Stop) -> Result<()> {
-        let mut from = 0;
-        while from < self.tokens.len() {
-            stop.check_every(from, CHECK_EVERY)?;
-            let same = self.tokens[from + 1..].iter().position(|token| token & 1 == 0);
-            let end = same.map_or(self.tokens.len(), |same| from + 1 + same);
-            if end > from + 1 {
-                let own = &mut self.tokens[from..end];
-                own.iter_mut().for_each(|token| *token &= !1);
-                executor::sort_unstable_by(own, stop, &Ord::cmp)?;
-                for n in (1..own.len()).rev() {
-                    own[n] |= u64::from(own[n] == own[n - 1]);
-                }
-            }
-            from = end;
-        }
+        (self.tokens, self.starts, self.partitions) = (tokens, starts, partitions);
         Ok(())
     }
 
@@ -257,7 +234,7 @@ impl TokenBlock {
 
 impl NextTokens {
     /// Goes on behind the tokens of set `n`, which is the next one, and returns the partition of each
-    /// and what the block has of it. All blocks must be closed.
+    /// and what the block has of it. All blocks must be ordered.
     pub(super) fn of_set<'t>(
         &'t mut self,
         tokens: &'t TokenBlocks,
@@ -296,7 +273,7 @@ impl NextTokens {
             return Ok((&[], &[]));
         }
         let is_new = self.next.is_empty();
-        let later = tokens.blocks[self.block..].iter().take_while(|block| block.end <= range.start).count();
+        let later = tokens.blocks[self.block..].iter().take_while(|block| block.end() <= range.start).count();
         self.block += later;
         let block = &tokens.blocks[self.block];
         if is_new || later > 0 {
@@ -304,7 +281,6 @@ impl NextTokens {
             // Its tokens are read in the order of the sets: at random places.
             (0..block.tokens.len()).step_by(TOKENS_A_LINE).for_each(|at| prefetch(&block.tokens, at));
         }
-        let first = block.end - block.tokens.len();
-        Ok((&block.partitions[range.start - first..range.end - first], &block.tokens))
+        Ok((&block.partitions[range.start - block.first..range.end - block.first], &block.tokens))
     }
 }

@@ -107,21 +107,18 @@ impl<'a> TokenFiles<'a> {
     }
 
     /// Adds the tokens of the next set: those of a full dictionary, and the hashes of those that are
-    /// numbers, each with a bit that is set if the same hash came before.
-    pub(super) fn push_set(
-        &mut self,
-        words: &[OverflowToken],
-        hashes: impl Iterator<Item = (u64, u64)>,
-        is_right: bool,
-    ) -> Result<()> {
+    /// numbers, equal ones next to each other.
+    pub(super) fn push_set(&mut self, words: &[OverflowToken], hashes: &[u64], is_right: bool) -> Result<()> {
         for token in words {
             let part = (token.sort_key() >> (u64::BITS - PART_BITS)) as usize;
             self.words[part].push(*token, is_right, self.files)?;
             self.order.push(part as u8, self.files)?;
         }
-        for (hash, repeats) in hashes {
+        let mut last = None;
+        for &hash in hashes {
+            let repeats = last.replace(hash) == Some(hash);
             let part = (hash >> (u64::BITS - PART_BITS)) as usize;
-            self.numbers[part].push(hash << PART_BITS | repeats, is_right, self.files)?;
+            self.numbers[part].push(hash << PART_BITS | u64::from(repeats), is_right, self.files)?;
             self.order.push((PARTS + part) as u8, self.files)?;
         }
         self.order.push(END, self.files)

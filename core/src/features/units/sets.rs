@@ -276,7 +276,7 @@ pub fn make_sets(
         let open = library.open(&mut rows)?;
         let (pending, without) = make_batch(&open, batch, maker, &mut builder, executor)?;
         unsigned += without;
-        let held = builder.spill(0, budget, executor)?;
+        let held = builder.spill(0, budget)?;
         peak_bytes = peak_bytes.max(held.max(pending) + 2 * parts.bytes);
         progress(parts.done());
     }

@@ -52,7 +52,7 @@ pub(super) fn exact_pairs(
                 to += 1;
             }
             held = held.max(builder.add_all(from..to, size, document, executor)?);
-            held = held.max(builder.spill(others + bytes, budget, executor)?);
+            held = held.max(builder.spill(others + bytes, budget)?);
             from = to;
         }
     }

@@ -214,7 +214,7 @@ fn by_sets(
             document,
             executor,
         )?;
-        builder.spill(loaded.bytes(), budget, executor).map(drop)
+        builder.spill(loaded.bytes(), budget).map(drop)
     })?;
     let ordered = builder.order(budget, executor)?;
     let mut pairs = Pairs::new(ordered, predicate, Algorithm::Auto, resources)?;

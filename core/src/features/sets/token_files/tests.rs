@@ -34,11 +34,11 @@ fn ordered(
         }
         if row % 3 == 2 {
             builder.number(&executor).unwrap();
-            builder.spill(0, memory, &executor).unwrap();
+            builder.spill(0, memory).unwrap();
         }
     }
     builder.number(&executor).unwrap();
-    builder.spill(0, memory, &executor).unwrap();
+    builder.spill(0, memory).unwrap();
     builder.order(memory, &executor).unwrap()
 }
 
