@@ -9,6 +9,8 @@ const DIGIT: u32 = 8;
 const DIGITS: usize = 1 << DIGIT;
 /// The number of items between two checks of the stop flag. They take less than a millisecond.
 const CHECK_EVERY: usize = 1 << 16;
+/// So few items are sorted by insertion once most are in their place: short runs are unforeseeable.
+const FEW: usize = 1 << 8;
 
 /// Returns the number of bits of a hash, at most `bits`, that distinguish all but a few of `items`
 /// items. After sorting by that many bits, only short runs are left to be sorted by comparison.
@@ -66,6 +68,18 @@ pub fn sort_by_bits<T: Copy>(
     Ok(())
 }
 
+/// Sorts items that hardly have to move. O(n²) at worst.
+fn insert_each<T: Copy>(items: &mut [T], compare: &impl Fn(&T, &T) -> std::cmp::Ordering) {
+    for n in 1..items.len() {
+        let (item, mut at) = (items[n], n);
+        while at > 0 && compare(&item, &items[at - 1]).is_lt() {
+            items[at] = items[at - 1];
+            at -= 1;
+        }
+        items[at] = item;
+    }
+}
+
 /// Sorts by the key, and by `compare` among equal keys. It first sorts by the upper bits of the
 /// key, by enough of them to distinguish most items if the key is a hash. Then it sorts each run of
 /// items that are equal in these bits by comparison. `other` is scratch space, which grows to the
@@ -83,6 +97,10 @@ pub fn sort_by_hash<T: Copy>(
     let bits = telling_bits(items.len(), u64::BITS);
     let shift = u64::BITS - bits;
     sort_by_bits(items, other, shift, bits, stop, doing, &key)?;
+    if items.len() <= FEW {
+        insert_each(items, compare);
+        return Ok(());
+    }
     let mut checked = 0;
     for run in items.chunk_by_mut(|a, b| key(a) >> shift == key(b) >> shift) {
         checked += run.len();

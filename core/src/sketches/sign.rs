@@ -13,7 +13,7 @@ use crate::executor::Stop;
 use crate::features::hash_sets::{SetCollector, make_set};
 use crate::features::signatures::SignatureCollector;
 use crate::features::tokens::{Document, FeatureSpec, Scratch, for_each_token};
-use crate::hash::{hash_bytes, mix};
+use crate::hash::{hash_bytes, hash_bytes_128};
 use crate::memory;
 use crate::text::html::read_text;
 
@@ -131,10 +131,10 @@ impl Signer {
         memory::reserve(words, recipe.width(), DOING)?;
         if let Some(feature) = recipe.sets {
             let set = &different[feature];
-            let sum = |salt: u64| set.iter().fold(0u64, |sum, &hash| sum.wrapping_add(mix(hash ^ salt)));
-            // Equal sets have equal sums. Distinct sets have equal sums only with probability
+            // Equal sets have equal hashes. Distinct sets have equal hashes only with probability
             // 2^-128.
-            words.extend([set.len() as u64, sum(0), sum(mix(set.len() as u64))]);
+            let hash = hash_bytes_128(bytemuck::cast_slice(set));
+            words.extend([set.len() as u64, hash as u64, (hash >> 64) as u64]);
         }
         for (part, maker) in recipe.parts.iter().zip(makers) {
             match (*part, maker) {

@@ -15,6 +15,7 @@ use crate::features::hash_sets::{HashSets, shared};
 use crate::features::signatures::Signatures;
 use crate::joins::sets::bounds::Bounds;
 use crate::memory;
+use crate::simd::prefetch::prefetch;
 use crate::storage::rows::Ragged;
 use crate::verify::predicate::Predicate;
 
@@ -25,6 +26,7 @@ const MOST_TOKENS: u64 = 1 << 20;
 /// The number of tokens that are looked up between two checks for interrupts, as many as a word has
 /// bits. Each token may be in all documents of a sample.
 const TOKENS_A_CHECK: usize = 64;
+const TOKENS_A_LINE: usize = 8;
 
 /// A posting list for each of the rarest tokens of the sampled documents. A document that is
 /// similar to a sampled document has at least one of the rarest tokens of the sampled document.
@@ -103,12 +105,13 @@ struct Searched<'a> {
 }
 
 impl Searched<'_> {
-    /// Counts the similar pairs of a sampled record and one of `records`, and how many of these
-    /// pairs `is_found` accepts. O(tokens + candidates).
-    fn count<'s>(
+    /// Counts the similar pairs of a sampled record and one of `records`, which have these rows in
+    /// `sets`, and how many of these pairs `is_found` accepts. O(tokens + candidates).
+    fn count(
         &self,
         records: Range<u32>,
-        set: impl Fn(u32) -> &'s [u64],
+        sets: &HashSets,
+        row: &impl Fn(u32) -> u32,
         is_found: &impl Fn(u32, u32) -> bool,
         stop: &Stop,
     ) -> Result<(u64, u64)> {
@@ -117,10 +120,13 @@ impl Searched<'_> {
         let mut is_touched = memory::filled(false, asked.len(), DOING)?;
         let mut touched = Vec::new();
         memory::reserve(&mut touched, asked.len(), DOING)?;
-        for record in records {
-            let set = set(record);
-            for tokens in set.chunks(TOKENS_A_CHECK) {
+        for record in records.clone() {
+            let set = sets.get(row(record));
+            let next = if record + 1 < records.end { sets.get(row(record + 1)) } else { &[] };
+            for (n, tokens) in set.chunks(TOKENS_A_CHECK).enumerate() {
                 stop.check()?;
+                let at = n * TOKENS_A_CHECK;
+                (at..at + TOKENS_A_CHECK).step_by(TOKENS_A_LINE).for_each(|at| prefetch(next, at));
                 // Few tokens are there, and which ones is unpredictable.
                 let there = |(n, &token)| u64::from(postings.tokens.may_have(token)) << n;
                 let mut left = tokens.iter().enumerate().map(there).sum::<u64>();
@@ -202,8 +208,7 @@ pub fn measured_recall(
     let mut units: Vec<u32> = others.clone().step_by(RECORDS_A_UNIT).collect();
     executor::each(executor, &mut units, |start, stop| {
         let records = *start..others.end.min(start.saturating_add(RECORDS_A_UNIT as u32));
-        let set = |record| sets.get(row(record));
-        let (similar, found) = searched.count(records, set, &is_found, stop)?;
+        let (similar, found) = searched.count(records, sets, &row, &is_found, stop)?;
         if let Ok(mut totals) = totals.lock() {
             *totals = (totals.0 + similar, totals.1 + found);
         }
