@@ -5,7 +5,7 @@
 #
 # methods: words, shingle, minhash, simhash, shingling, imatch, exact_text, spotsigs, tlcs, runs, edit, partial, nearest, clusters,
 # eliminate, repeated, suggest, report; all of them where none is named. A call that has no place in the memory is "refused".
-# edit compares the first 60 characters of 100000 documents.
+# edit compares the first 60 characters of 100000 documents, and nearest the first 100000 documents.
 # The table goes to the output and to target/bench_memory.md. The documents are made by make_docs.py beside the folder NEARDUP_DATA, once.
 # shellcheck disable=SC2154 # variables of what is sourced
 set -euo pipefail
@@ -42,9 +42,12 @@ bench_server_start
 q -c "ALTER SYSTEM SET shared_buffers = '64MB'" -c "ALTER SYSTEM SET statement_timeout = 0"
 server_down "$bench_server"
 server_up
-# Edit distances are for names and titles, and their time grows with the square of their number, in any memory.
+# In any memory, the time of edit, which is for names and titles, and that of nearest grow with the square of the documents.
 if [[ ,$methods, == *,edit,* ]]; then
     q -c "CREATE TABLE lines AS SELECT id, left(body, 60) AS body FROM $large LIMIT 100000" -c 'ALTER TABLE lines ADD PRIMARY KEY (id)' -c 'VACUUM ANALYZE lines'
+fi
+if [[ ,$methods, == *,nearest,* ]]; then
+    q -c "CREATE TABLE few AS SELECT * FROM $large LIMIT 100000" -c 'ALTER TABLE few ADD PRIMARY KEY (id)' -c 'VACUUM ANALYZE few'
 fi
 
 # call METHOD: the call.
@@ -56,7 +59,7 @@ call() {
         minhash | shingling | imatch | exact_text | spotsigs | tlcs | runs) echo "near_duplicates('$large', method => '$1')" ;;
         partial) echo "partial_duplicates('$large', 0.9)" ;;
         edit) echo "near_duplicates('lines', 0.9, method => 'edit')" ;;
-        nearest) echo "nearest('$large', 5)" ;;
+        nearest) echo "nearest('few', 5)" ;;
         repeated) echo "repeated_runs('$large', 30)" ;;
         suggest) echo "suggest('$large')" ;;
         report) echo "(SELECT duplicates_report('$large', 0.8) OFFSET 0) r WHERE r::text <> ''" ;;

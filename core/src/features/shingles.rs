@@ -4,6 +4,29 @@
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::hash;
+use crate::memory;
+use crate::text::words;
+
+pub(super) const DOING: &str = "hashing the words of a text";
+
+/// Adds the hashes of the words of a text or, if there are none, that of its signs.
+pub(super) fn hash_words(
+    text: &str,
+    word: &mut words::WordScratch,
+    hashes: &mut Vec<u64>,
+    stop: &Stop,
+) -> Result<()> {
+    words::for_each_words(text, word, stop, |text, places| {
+        // The processor hashes several words at once.
+        let of_words = places.iter().map(|&[start, end]| hash::hash_bytes(&text[start..end]));
+        memory::append(hashes, of_words, DOING)
+    })?;
+    if hashes.is_empty() {
+        let add = |signs: &[u8]| memory::push(hashes, hash::hash_bytes(signs), DOING);
+        words::for_text_of_signs(text, stop, add)?;
+    }
+    Ok(())
+}
 
 /// Calls `each` with the hash of every window of `k >= 1` consecutive tokens, in order. `tokens`
 /// has the hashes of the tokens.

@@ -9,8 +9,6 @@ use crate::memory;
 use crate::text::characters::runs;
 use crate::text::{grams, html, words};
 
-const HASHING: &str = "hashing the words of a text";
-
 /// The way in which a text is cut into tokens.
 ///
 /// ```
@@ -331,13 +329,13 @@ pub fn for_each_token<'a>(
             match document {
                 DocumentRef::Numbers(numbers) => {
                     let hashed = numbers.iter().map(|&number| hash::mix(number.cast_unsigned()));
-                    memory::append(hashes, hashed, HASHING)?;
+                    memory::append(hashes, hashed, shingles::DOING)?;
                 }
                 DocumentRef::Text(text) if spec.tokenizer == Tokenizer::Words => {
-                    hash_words(text, word, hashes, stop)?;
+                    shingles::hash_words(text, word, hashes, stop)?;
                 }
                 _ => for_each_unit(document, spec.tokenizer, word, page, stop, |unit| {
-                    memory::push(hashes, hash::hash_bytes(unit), HASHING)
+                    memory::push(hashes, hash::hash_bytes(unit), shingles::DOING)
                 })?,
             }
             shingles::for_each_shingle(hashes, spec.shingle, spec.wrap, bytes, stop, |shingle| {
@@ -345,21 +343,6 @@ pub fn for_each_token<'a>(
             })
         }
     }
-}
-
-/// Adds the hashes of the words of a text or, if there are none, that of its signs. It does the same
-/// as [`words_or_signs`], but the processor hashes several words at once.
-fn hash_words(text: &str, word: &mut words::WordScratch, hashes: &mut Vec<u64>, stop: &Stop) -> Result<()> {
-    words::for_each_words(text, word, stop, |text, places| {
-        memory::reserve(hashes, places.len(), HASHING)?;
-        hashes.extend(places.iter().map(|&[start, end]| hash::hash_bytes(&text[start..end])));
-        Ok(())
-    })?;
-    if hashes.is_empty() {
-        let add = |signs: &[u8]| memory::push(hashes, hash::hash_bytes(signs), HASHING);
-        words::for_text_of_signs(text, stop, add)?;
-    }
-    Ok(())
 }
 
 /// Calls `each` with the units that shingles are made of: words, runs without white space, or the

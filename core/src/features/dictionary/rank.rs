@@ -73,13 +73,16 @@ pub struct Ranks {
     pub(super) of: ByNumber<u32>,
     /// The number of tokens that can be shared.
     pub shared: usize,
+    /// The number of ranks that are given: also those of tokens that several documents of one table
+    /// have, and none of the other, which follow those of tokens that can be shared.
+    pub(crate) given: u32,
 }
 
-/// The rank of a token that no two documents to be compared share.
+/// The rank of a token that only one document has.
 pub const LONE: u32 = u32::MAX;
 
 impl Ranks {
-    /// Returns the rank of a token, or [`LONE`] if it cannot be shared.
+    /// Returns the rank of a token, or [`LONE`] if only one document has it.
     #[inline]
     pub fn rank(&self, number: u32) -> u32 {
         self.of.get(number)
@@ -147,13 +150,16 @@ struct Ranking<'a> {
     /// For each frequency less than [`FREQUENT`]: at first the number of tokens of the shard that
     /// have this frequency, later the rank of the next one of them.
     ranks: Vec<u32>,
+    /// At first the number of tokens that several documents of only one table have, later the rank
+    /// of the first one of them.
+    apart: u32,
 }
 
 /// Ranks the tokens that can be shared by the number of documents they are in. With one table, a
 /// token can be shared if it is in at least two documents; with two tables, if it is in documents
 /// of both tables. Ties are broken by shard and hash, so the order does not depend on how the
-/// tokens were numbered; of tokens with the same frequency, `others` come first. O(n log n) for n
-/// tokens.
+/// tokens were numbered; of tokens with the same frequency, `others` come first. Tokens that
+/// several documents of only one table have come last, in any order. O(n log n) for n tokens.
 pub fn rank(
     dictionary: &Dictionary,
     others: Option<&mut OtherTokens>,
@@ -163,10 +169,11 @@ pub fn rank(
     let mut none = OtherTokens::default();
     let others = others.unwrap_or(&mut none);
     let mut of = ByNumber::filled(LONE, dictionary)?;
-    let ranking = |(shard, of)| Ranking { shard, of, order: Vec::new(), ranks: Vec::new() };
+    let ranking = |(shard, of)| Ranking { shard, of, order: Vec::new(), ranks: Vec::new(), apart: 0 };
     let mut rankings: Vec<_> = of.shards_of(dictionary).into_iter().map(ranking).collect();
     executor::each(executor, &mut rankings, |ranking, stop| {
         ranking.order.clear();
+        ranking.apart = 0;
         for place in 0..ranking.shard.len() {
             let [left, right] = ranking.shard.documents(place);
             let frequency = left.saturating_add(right);
@@ -177,6 +184,8 @@ pub fn rank(
                     (frequency, ranking.shard.hash(place), place as u32),
                     DOING,
                 )?;
+            } else if frequency > 1 {
+                ranking.apart += 1;
             }
         }
         executor::sort_unstable_by(&mut ranking.order, stop, &Ord::cmp)?;
@@ -223,5 +232,22 @@ pub fn rank(
         }
         shared += 1;
     }
-    Ok(Ranks { of, shared: shared as usize })
+    let mut given = shared;
+    for ranking in &mut rankings {
+        given += std::mem::replace(&mut ranking.apart, given);
+    }
+    if given > shared {
+        executor::each(executor, &mut rankings, |ranking, stop| {
+            stop.check()?;
+            let mut next = ranking.apart;
+            for (place, rank) in ranking.of.iter_mut().enumerate().filter(|(_, rank)| **rank == LONE) {
+                if ranking.shard.documents(place).iter().any(|&documents| documents > 1) {
+                    *rank = next;
+                    next += 1;
+                }
+            }
+            Ok(())
+        })?;
+    }
+    Ok(Ranks { of, shared: shared as usize, given })
 }

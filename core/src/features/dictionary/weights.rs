@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::Dictionary;
 use super::lookup::Lookup;
-use super::rank::{ByNumber, LONE, Ranks};
+use super::rank::{ByNumber, Ranks};
 use super::shard::Shard;
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
@@ -256,10 +256,11 @@ impl TokenWeights {
     pub(crate) fn by_rank(weights: Option<&ByNumber<u16>>, ranks: &Ranks) -> Result<Self> {
         let Some(weights) = weights else { return Ok(Self(None)) };
         let mut by_rank = memory::filled(0, ranks.shared, DOING)?;
-        let of_all = ranks.of.values().iter().zip(weights.values());
-        of_all
-            .filter(|(rank, _)| **rank != LONE)
-            .for_each(|(&rank, &weight)| by_rank[rank as usize] = weight);
+        for (&rank, &weight) in ranks.of.values().iter().zip(weights.values()) {
+            if let Some(of_rank) = by_rank.get_mut(rank as usize) {
+                *of_rank = weight;
+            }
+        }
         Ok(Self(Some(Arc::new(by_rank))))
     }
 

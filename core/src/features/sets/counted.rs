@@ -98,18 +98,23 @@ impl CountedNumbers {
     }
 
     /// Replaces each token of the sets by the rank that its frequency was given, and says what the
-    /// ranks weigh.
+    /// ranks weigh. Tokens that cannot be shared get the ranks from number `given` on.
     pub(super) fn take_ranks(
         self,
         parts: &mut [Sets],
         mut frequencies: OtherTokens,
+        mut given: u32,
         of_ranks: &mut TokenWeights,
         executor: &dyn Executor,
     ) -> Result<()> {
         let mut ranks = Vec::new();
         for EqualTokens { ranks: mut own, weights, .. } in self.partitions {
             executor.check_interrupts()?;
-            take_ranks(&mut own, &weights, &mut frequencies, of_ranks);
+            let apart = || {
+                given += 1;
+                given - 1
+            };
+            take_ranks(&mut own, &weights, &mut frequencies, apart, of_ranks);
             memory::push(&mut ranks, own, DOING)?;
         }
         let mut partitions = memory::collect(ranks.into_iter().zip(by_partition(parts, 0)?), DOING)?;
@@ -123,7 +128,7 @@ impl CountedNumbers {
     }
 
     /// Returns what a token of a partition weighs, given its place. Tokens must weigh.
-    pub(super) fn weight(&self, (partition, place): (usize, u64)) -> u64 {
+    pub(super) fn weight(&self, partition: usize, place: u64) -> u64 {
         self.partitions[partition].weights[place as usize].into()
     }
 
@@ -134,8 +139,8 @@ impl CountedNumbers {
 }
 
 impl Partition<'_> {
-    /// Counts the tokens, and replaces each by its place, with scratch memory. After a stop, the next
-    /// call starts over.
+    /// Counts the tokens, and replaces each by its place, with scratch memory. After a stop, the
+    /// next call starts over.
     fn count(
         &mut self,
         counting: &Counting<'_>,

@@ -53,8 +53,8 @@ impl DistinctHashes {
     }
 }
 
-/// Moves the hashes that `is_new` accepts to the front, and returns their number. `is_new` is called
-/// with those that were moved before, the hash, and their number.
+/// Moves the hashes that `is_new` accepts to the front, and returns their number. `is_new` is
+/// called with those that were moved before, the hash, and their number.
 fn keep_where(hashes: &mut [u64], mut is_new: impl FnMut(&[u64], u64, usize) -> bool) -> usize {
     let mut kept = 0;
     for n in 0..hashes.len() {

@@ -262,16 +262,22 @@ pub(super) fn add_frequencies(frequencies: &[u32], all: &mut OtherTokens) -> Res
     frequencies.iter().filter(|&&documents| documents > 0).try_for_each(|&documents| all.add(documents))
 }
 
-/// Replaces frequencies by the ranks that they were given, and says what the ranks weigh.
+/// Replaces frequencies by the ranks that they were given, and says what the ranks weigh. Tokens
+/// that cannot be shared get the ranks that `apart` returns.
 pub(super) fn take_ranks(
     ranks: &mut [u32],
     weights: &[u16],
     frequencies: &mut OtherTokens,
+    mut apart: impl FnMut() -> u32,
     of_ranks: &mut TokenWeights,
 ) {
     for (place, rank) in ranks.iter_mut().enumerate() {
-        *rank = if *rank == 0 { LONE } else { frequencies.next_rank(*rank) };
-        if let Some(&weight) = weights.get(place).filter(|_| *rank != LONE) {
+        if *rank == 0 {
+            *rank = apart();
+            continue;
+        }
+        *rank = frequencies.next_rank(*rank);
+        if let Some(&weight) = weights.get(place) {
             of_ranks.set(*rank, weight);
         }
     }

@@ -88,7 +88,7 @@ pub fn order(
     let sets_bytes: usize = parts.iter().map(Sets::bytes).sum();
     let dictionary_bytes = dictionary.bytes() + ranks.bytes() + counted.bytes();
     let held = dictionary_bytes + weights_bytes + sets_bytes + memory::bytes(&entries);
-    counted.take_ranks(&mut parts, frequencies, &mut by_rank, executor)?;
+    counted.take_ranks(&mut parts, frequencies, ranks.given, &mut by_rank, executor)?;
     let weights = by_rank;
     drop(dictionary);
 
@@ -97,8 +97,9 @@ pub fn order(
     let mut groups = group_equal_sets(entries, &parts, lefts, executor)?;
     let split = groups.starts.partition_point(|&start| (groups.entries[start].part as usize) < lefts);
     let groups_bytes = memory::bytes(&groups.entries) + memory::bytes(&groups.starts);
-    pack(&mut parts, groups.starts.iter().map(|&start| groups.entries[start].place()), executor)?;
     let shared_tokens = ranks.shared;
+    let kept = groups.starts.iter().map(|&start| groups.entries[start].place());
+    pack(&mut parts, kept, shared_tokens as u32, executor)?;
     drop(ranks);
     groups.starts.push(groups.entries.len());
     let laid_out = [0..split, split..groups.starts.len() - 1].map(|range| lay_out(&groups, range, &parts));
@@ -128,8 +129,8 @@ impl SetEntry {
         (self.part as usize, self.set)
     }
 
-    /// Reports whether two sets of one table are equal. Of sets with tokens that cannot be shared it
-    /// is not known, as nothing but the number of such tokens is left; hardly any are.
+    /// Reports whether two sets of one table are equal. No set equals one with a token that no
+    /// other document has.
     fn equals(self, other: Self, parts: &[Translated]) -> bool {
         let [own, others] = [self, other].map(|SetEntry { part, set, .. }| parts[part as usize].whole(set));
         own.is_some() && own == others
@@ -172,7 +173,8 @@ fn sizes(
                 continue;
             };
             let tokens = part.tokens[part.range(set)].iter().map(|&token| u64::from(weights.get(token)));
-            let numbers = next.of_set(&part.numbers, set)?.map(|place| counted.weight(place));
+            let numbers =
+                next.of_set(&part.numbers, set)?.map(|(partition, place)| counted.weight(partition, place));
             let size = tokens.chain(numbers).sum::<u64>();
             sizes.push(u32::try_from(size).ok().filter(|&size| size <= MOST).ok_or(TOO_HEAVY)?);
         }
@@ -351,6 +353,24 @@ mod tests {
         let mut rows: Vec<_> = describe(&ordered.left).into_iter().map(|(.., rows)| rows).collect();
         rows.sort_unstable();
         assert_eq!(rows, [[0, 2], [1, 3]]);
+    }
+
+    #[test]
+    fn equal_sets_of_a_table_need_no_token_of_the_other() {
+        let mut collector = Collector::new(FeatureSpec::WORDS);
+        collector.keeps_hashes = true;
+        for (row, numbers) in [vec![1, 2, 3], vec![3, 2, 1], vec![1, 2, 4], vec![1]].into_iter().enumerate() {
+            if row == 3 {
+                collector.go_right();
+            }
+            collector.add(row as u32, &Document::Numbers(numbers), &Stop::default()).unwrap();
+        }
+        let (dictionary, weighing) = (Dictionary::default(), Weighing::default());
+        let ordered = order(vec![collector], dictionary, Some(3), &weighing, &PlainThreads(1)).unwrap();
+        let mut rows: Vec<_> = describe(&ordered.left).into_iter().map(|(.., rows)| rows).collect();
+        rows.sort_unstable();
+        assert_eq!(rows, [vec![0, 1], vec![2]]);
+        assert_eq!(ordered.shared_tokens, 1);
     }
 
     proptest! {

@@ -114,7 +114,7 @@ impl<'a> SharedTokens<'a> {
             if weights.len() > 0 {
                 weights.append(range.start, length, &mut weighs)?;
             }
-            take_ranks(&mut ranks, &weighs, others, of_ranks);
+            take_ranks(&mut ranks, &weighs, others, || LONE, of_ranks);
             Ok(ranks)
         })?;
         // Ranks are values that stay.

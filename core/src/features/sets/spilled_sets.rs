@@ -154,10 +154,11 @@ impl SpilledSets<'_> {
             let start = out.len();
             let own = overflow.iter().take_while(|rank| rank.set == *number).count();
             let others = overflow[..own].iter().map(|rank| rank.rank);
+            let shared = ranks.shared as u32;
             let ranks = tokens.iter().map(|&token| ranks.rank(token)).chain(others);
             push_set(out, row, fingerprint, size, ranks)?;
             // After a stop, the set is written again.
-            let kept = order_ranks(&mut out[start + HEAD..], sort, stop);
+            let kept = order_ranks(&mut out[start + HEAD..], shared, sort, stop);
             out.truncate(kept.as_ref().map_or(start, |&kept| start + HEAD + kept as usize));
             let kept = kept?;
             out[start + HEAD - 1] = kept;

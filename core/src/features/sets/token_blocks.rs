@@ -107,8 +107,8 @@ impl TokenBlocks {
         self.blocks.get(block).map_or(&[], |block| &block.tokens[start - block.first..end - block.first])
     }
 
-    /// Returns the hashes of a block, to which those of the next set are added. After an error, they
-    /// must be as they were before.
+    /// Returns the hashes of a block, to which those of the next set are added. After an error,
+    /// they must be as they were before.
     pub(super) fn open(&mut self) -> Result<&mut Vec<u64>> {
         let is_full = |block: &TokenBlock| self.is_sealed || block.tokens.len() >= TOKENS_A_BLOCK;
         if self.blocks.last().is_none_or(is_full) {
@@ -188,8 +188,8 @@ impl TokenBlock {
         self.first + self.tokens.len()
     }
 
-    /// Orders the tokens by partition, which so many bits tell, at least 1. The sets have these ends
-    /// among all tokens. After an error, everything is as it was before. O(n) for n tokens.
+    /// Orders the tokens by partition, which so many bits tell, at least 1. The sets have these
+    /// ends among all tokens. After an error, everything is as it was before. O(n) for n tokens.
     pub(super) fn order(&mut self, ends: &[usize], bits: u32, stop: &Stop) -> Result<()> {
         let Self { tokens: hashes, first, .. } = self;
         let mut starts = memory::filled(0u32, (1 << bits) + 1, DOING)?;
@@ -233,8 +233,8 @@ impl TokenBlock {
 }
 
 impl NextTokens {
-    /// Goes on behind the tokens of set `n`, which is the next one, and returns the partition of each
-    /// and what the block has of it. All blocks must be ordered.
+    /// Goes on behind the tokens of set `n`, which is the next one, and returns the partition of
+    /// each and what the block has of it. All blocks must be ordered.
     pub(super) fn of_set<'t>(
         &'t mut self,
         tokens: &'t TokenBlocks,
@@ -265,7 +265,8 @@ impl NextTokens {
         }
     }
 
-    /// Goes to the block of set `n`. Returns the partitions of its tokens, and the tokens of its block.
+    /// Goes to the block of set `n`. Returns the partitions of its tokens, and the tokens of its
+    /// block.
     fn find<'t>(&mut self, tokens: &'t TokenBlocks, n: usize) -> Result<(&'t [u16], &'t [u64])> {
         const TOKENS_A_LINE: usize = 8;
         let range = tokens.range(n);

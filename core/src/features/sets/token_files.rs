@@ -106,8 +106,8 @@ impl<'a> TokenFiles<'a> {
         }
     }
 
-    /// Adds the tokens of the next set: those of a full dictionary, and the hashes of those that are
-    /// numbers, equal ones next to each other.
+    /// Adds the tokens of the next set: those of a full dictionary, and the hashes of those that
+    /// are numbers, equal ones next to each other.
     pub(super) fn push_set(&mut self, words: &[OverflowToken], hashes: &[u64], is_right: bool) -> Result<()> {
         for token in words {
             let part = (token.sort_key() >> (u64::BITS - PART_BITS)) as usize;

@@ -21,7 +21,8 @@ pub(super) struct Translated {
     tokens: Vec<u32>,
     /// The end of each set, until the sets are [`packed`](pack); after that, the start of each set.
     places: Vec<usize>,
-    /// The number of tokens of each set that can be shared; 0 for a set that is not kept.
+    /// The number of tokens of each set that several documents have, until the sets are packed;
+    /// after that, the number of those that can be shared, and 0 for a set that is not kept.
     lengths: Vec<u32>,
     /// The number of tokens of each set, until the sets are packed.
     counts: Vec<u32>,
@@ -56,13 +57,17 @@ impl Translated {
         Ok(Self { counted, tokens, places, lengths, counts, done: (0, 0, 0) })
     }
 
-    /// Returns the tokens of a set, unless it has tokens that cannot be shared. The sets must be
-    /// translated, but not packed.
+    /// Returns the tokens of a set, unless it has tokens that no other document has. The sets must
+    /// be translated, but not packed.
     pub(super) fn whole(&self, set: u32) -> Option<&[u32]> {
+        Some(self.tokens(set)).filter(|tokens| tokens.len() == self.counts[set as usize] as usize)
+    }
+
+    /// Returns the tokens of a set that several documents have.
+    fn tokens(&self, set: u32) -> &[u32] {
         let set = set as usize;
         let start = set.checked_sub(1).map_or(0, |before| self.places[before]);
-        let length = self.lengths[set];
-        (length == self.counts[set]).then(|| &self.tokens[start..start + length as usize])
+        &self.tokens[start..start + self.lengths[set] as usize]
     }
 
     /// Returns the start of a set and its number of tokens.
@@ -121,7 +126,7 @@ impl Translated {
                 self.tokens[end] = rank;
                 end += usize::from(rank != LONE);
             });
-            let kept = order_ranks(&mut self.tokens[start..end], sort, stop);
+            let kept = order_ranks(&mut self.tokens[start..end], LONE, sort, stop);
             self.tokens.truncate(kept.as_ref().map_or(start, |_| end));
             if kept.is_err() {
                 next.back(&sets.numbers, *set)?;
@@ -163,7 +168,8 @@ impl Translated {
 }
 
 impl TranslatedSets<'_> {
-    /// Replaces numbers by ranks, and sorts the ranks. After a stop, the next call goes on from there.
+    /// Replaces numbers by ranks, and sorts the ranks. After a stop, the next call goes on from
+    /// there.
     fn translate(&mut self, ranks: &Ranks, sort: sorting_network::Kernel, stop: &Stop) -> Result<()> {
         const CHECK_EVERY: usize = 1 << 16;
         while let Some(&end) = self.ends.get(self.sets) {
@@ -176,16 +182,21 @@ impl TranslatedSets<'_> {
                 set[self.tokens_of_next..to].iter_mut().for_each(|token| *token = ranks.rank(*token));
                 self.tokens_of_next = to;
             }
-            self.lengths[self.sets] = order_ranks(set, sort, stop)?;
+            self.lengths[self.sets] = order_ranks(set, LONE, sort, stop)?;
             (self.sets, self.tokens_of_next) = (self.sets + 1, 0);
         }
         Ok(())
     }
 }
 
-/// Sorts the ranks of a set and returns how many of its tokens can be shared; the ranks of tokens
-/// that cannot be shared come last. After a stop, the ranks are in any order.
-pub(super) fn order_ranks(set: &mut [u32], sort: sorting_network::Kernel, stop: &Stop) -> Result<u32> {
+/// Sorts the ranks of a set and returns how many of them are less than `end`. After a stop, the
+/// ranks are in any order.
+pub(super) fn order_ranks(
+    set: &mut [u32],
+    end: u32,
+    sort: sorting_network::Kernel,
+    stop: &Stop,
+) -> Result<u32> {
     /// The greatest length of sets that are sorted at once; longer sets are sorted in slices.
     const SHORT: usize = 1 << 12;
     if set.len() <= SHORT {
@@ -194,7 +205,7 @@ pub(super) fn order_ranks(set: &mut [u32], sort: sorting_network::Kernel, stop: 
         executor::sort_unstable_by(set, stop, &Ord::cmp)?;
     }
     // The number of tokens of a set always fits in 32 bits.
-    Ok(set.partition_point(|&rank| rank != LONE) as u32)
+    Ok(set.partition_point(|&rank| rank < end) as u32)
 }
 
 /// Replaces numbers by ranks in all sets, and sorts these sets. The tokens that are counted must be
@@ -207,21 +218,20 @@ pub(super) fn translate(parts: &mut [Translated], ranks: &Ranks, executor: &dyn 
     executor::each(executor, parts, |part, stop| part.rank(ranks, sort, stop))
 }
 
-/// Drops all sets but those that are kept, which are given by part and number, and the tokens that
-/// cannot be shared.
+/// Drops all sets but those that are kept, which are given by part and number, and of these all
+/// tokens but the `shared` first ones.
 pub(super) fn pack(
     parts: &mut [Translated],
     kept: impl Iterator<Item = (usize, u32)>,
+    shared: u32,
     executor: &dyn Executor,
 ) -> Result<()> {
-    for part in parts.iter_mut() {
-        // Whether each set is kept.
-        part.counts.fill(0);
+    parts.iter_mut().for_each(|part| part.counts.fill(0));
+    for (part, set) in kept {
+        let part = &mut parts[part];
+        // From here on, how many tokens are kept.
+        part.counts[set as usize] = part.tokens(set).partition_point(|&rank| rank < shared) as u32;
     }
-    kept.for_each(|(part, set)| parts[part].counts[set as usize] = 1);
-    for part in parts.iter_mut() {
-        let kept = std::mem::take(&mut part.counts);
-        part.lengths.iter_mut().zip(kept).for_each(|(length, is_kept)| *length *= is_kept);
-    }
+    parts.iter_mut().for_each(|part| part.lengths = std::mem::take(&mut part.counts));
     executor::each(executor, parts, Translated::pack)
 }
