@@ -232,22 +232,30 @@ pub fn rank(
         }
         shared += 1;
     }
-    let mut given = shared;
-    for ranking in &mut rankings {
+    let given = rank_apart(&mut rankings, shared, executor)?;
+    Ok(Ranks { of, shared: shared as usize, given })
+}
+
+/// Gives the tokens that several documents of only one table have the ranks from number `given` on.
+/// Returns the number of ranks that are given then.
+fn rank_apart(rankings: &mut [Ranking<'_>], mut given: u32, executor: &dyn Executor) -> Result<u32> {
+    let shared = given;
+    for ranking in &mut *rankings {
         given += std::mem::replace(&mut ranking.apart, given);
     }
-    if given > shared {
-        executor::each(executor, &mut rankings, |ranking, stop| {
-            stop.check()?;
-            let mut next = ranking.apart;
-            for (place, rank) in ranking.of.iter_mut().enumerate().filter(|(_, rank)| **rank == LONE) {
-                if ranking.shard.documents(place).iter().any(|&documents| documents > 1) {
-                    *rank = next;
-                    next += 1;
-                }
-            }
-            Ok(())
-        })?;
+    if given == shared {
+        return Ok(given);
     }
-    Ok(Ranks { of, shared: shared as usize, given })
+    executor::each(executor, rankings, |ranking, stop| {
+        stop.check()?;
+        let mut next = ranking.apart;
+        for (place, rank) in ranking.of.iter_mut().enumerate().filter(|(_, rank)| **rank == LONE) {
+            if ranking.shard.documents(place).iter().any(|&documents| documents > 1) {
+                *rank = next;
+                next += 1;
+            }
+        }
+        Ok(())
+    })?;
+    Ok(given)
 }
