@@ -127,6 +127,11 @@ within="SELECT substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\s+(\d+)'
 for table in one_long one_of_many long_ones; do
     expect "$table: the shingles of a long document" $'0\nt' "$(q -c "SET neardup.memory = '1MB'" \
         -c "SELECT count(*) FROM near_duplicates('$table', 0.999, id_column => 'id') p WHERE left_id < 3" -c "$within")"
+done
+for table in one_long one_of_many; do
+    q -c "UPDATE $table SET body = (SELECT string_agg('x' || i || ' y' || i % 1000, ' ') FROM generate_series(1, 700000) i) WHERE id = 1"
+done
+for table in one_long one_of_many long_ones; do
     call="near_duplicates('$table', 0.999, id_column => 'id', method => 'edit') p WHERE left_id < 3"
     whole=$(q -c "SET neardup.memory = '4GB'" -c "SELECT count(*) FROM $call")
     memory=4
