@@ -132,18 +132,21 @@ impl Collector {
             let fingerprint = hashes[start..].iter().fold(0u64, |sum, &hash| sum.wrapping_add(hash));
             Ok((check_size(hashes.len() - start)?, fingerprint))
         });
-        let added = made.and_then(|(size, fingerprint)| {
-            match size {
-                0 => self.empty += 1,
-                _ => sets.close(row, fingerprint)?,
-            }
-            self.tokens += size as u64;
-            Ok(())
-        });
+        let added = made.and_then(|(size, fingerprint)| self.close_set(row, size, fingerprint));
         if added.is_err() {
-            sets.numbers.forget(start);
+            self.sets.numbers.forget(start);
         }
         added
+    }
+
+    /// Makes a set of so many tokens after the last set, if there are any.
+    fn close_set(&mut self, row: u32, size: usize, fingerprint: u64) -> Result<()> {
+        match size {
+            0 => self.empty += 1,
+            _ => self.sets.close(row, fingerprint)?,
+        }
+        self.tokens += size as u64;
+        Ok(())
     }
 
     /// Adds the tokens of a document. Returns the sum of the hashes of the tokens that are in the
@@ -191,21 +194,17 @@ impl Collector {
             Ok(())
         });
         let added = added.and_then(|()| {
-            let hashes = sets.settle_overflow(overflow, spec.multiset);
+            let sets = &mut self.sets;
+            let hashes = sets.settle_overflow(overflow, self.spec.multiset);
             fingerprint = fingerprint.wrapping_add(hashes);
             let size = check_size(sets.tokens.len() - start + sets.overflow.len() - overflow)?;
-            match size {
-                0 => self.empty += 1,
-                _ => sets.close(row, fingerprint)?,
-            }
-            self.tokens += size as u64;
-            Ok(())
+            self.close_set(row, size, fingerprint)
         });
         if added.is_err() {
-            for token in sets.tokens.drain(start..) {
-                dictionary.forget(token, *table);
+            for token in self.sets.tokens.drain(start..) {
+                dictionary.forget(token, self.table);
             }
-            sets.overflow.truncate(overflow);
+            self.sets.overflow.truncate(overflow);
         }
         added
     }
