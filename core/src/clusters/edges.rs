@@ -128,11 +128,11 @@ impl<'f> Edges<'f> {
         Merge::new(sorted, blocks, self.room, executor, &|&edge| key(Edge::unpack(edge))).map(Some)
     }
 
-    /// Returns the edges with other numbers of their vertices, in the same order.
+    /// Returns the edges with other numbers of their vertices.
     pub(super) fn renumbered(mut self, number: impl Fn(u32) -> u32, executor: &dyn Executor) -> Result<Self> {
         let mut renumbered = Self::new(self.files, self.room * SIZE as usize / 2);
         self.for_each(executor, |Edge { left, right, similarity }| {
-            renumbered.push(Edge { left: number(left), right: number(right), similarity })
+            renumbered.push(Edge::new(number(left), number(right), similarity))
         })?;
         Ok(renumbered)
     }

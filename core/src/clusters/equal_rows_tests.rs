@@ -12,6 +12,7 @@ use super::samples::samples;
 use super::strongest::links;
 use super::summary::summaries;
 use super::tests::store;
+use crate::error::Error;
 use crate::executor::PlainThreads;
 use crate::storage::files::MemoryFiles;
 
@@ -132,7 +133,16 @@ proptest! {
             rows.iter_mut().for_each(|row| *row = places[*row as usize]);
         }
         moved.vertices = places.last().map_or(0, |&last| last as usize + 40);
-        let (mut compact, all) = moved.graph().compact(W).unwrap();
+        // Any row of a group may be in the pairs.
+        let mut pairs = Edges::new(&MemoryFiles, 1 << 20);
+        for &(a, b, similarity) in &moved.pairs {
+            let [left, right] = [a, b].map(|group| *moved.groups[group].0.last().unwrap());
+            pairs.push(Edge::new(left, right, similarity)).unwrap();
+        }
+        let groups = moved.groups.iter().filter(|(rows, _)| rows.len() > 1);
+        let groups = groups.map(|(rows, similarity)| (&rows[..], *similarity));
+        let in_order = |rows: &mut Vec<u32>| Ok::<_, Error>(assert!(rows.is_sorted_by(|a, b| a < b)));
+        let (mut compact, all) = Graph::of_rows(pairs, groups, moved.vertices, false, in_order, W).unwrap();
         prop_assert!(all.is_sorted_by(|a, b| a < b) && all.iter().all(|vertex| places.contains(vertex)));
         prop_assert_eq!(compact.vertices, all.len());
         let clusters = |graph: &mut Graph<'_>| Clusters::new(graph, Clustering::Star, None, W).unwrap();

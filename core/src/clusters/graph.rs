@@ -7,7 +7,7 @@
 //! counts this edge as that many pairs.
 
 use super::edges::{Edge, Edges};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::executor::Executor;
 use crate::memory;
 use crate::row_set::RowSet;
@@ -33,30 +33,49 @@ impl<'f> Graph<'f> {
         Self { vertices, edges, equal: EqualRows::default() }
     }
 
-    /// Leaves out the vertices that are in no pair and equal no other, which are most vertices of
-    /// many graphs. Returns the graph, and the old number of each vertex, ascending. O(vertices +
-    /// edges).
-    pub fn compact(self, executor: &dyn Executor) -> Result<(Self, Vec<u32>)> {
-        let Self { vertices, mut edges, equal } = self;
-        let mut kept = RowSet::new(vertices)?;
-        equal.rows.values.iter().for_each(|&vertex| kept.insert(vertex as usize));
+    /// Creates the graph of the pairs of a join, whose vertices are the rows that are in a pair or
+    /// equal another row; those are few rows of many tables. With `whole`, all rows are vertices.
+    ///
+    /// `edges` are pairs of rows of groups, and `groups` are those of two or more rows, with their
+    /// similarity as for [`EqualRows::push`]. `order` puts rows, which ascend, in the order of the
+    /// vertices. Also returns the row of each vertex. O(rows + edges).
+    pub fn of_rows<'g, E: From<Error>>(
+        mut edges: Edges<'f>,
+        groups: impl Iterator<Item = (&'g [u32], Option<f64>)> + Clone,
+        rows: usize,
+        whole: bool,
+        order: impl FnOnce(&mut Vec<u32>) -> std::result::Result<(), E>,
+        executor: &dyn Executor,
+    ) -> std::result::Result<(Self, Vec<u32>), E> {
+        let mut kept = RowSet::new(rows)?;
+        if whole {
+            (0..rows).for_each(|row| kept.insert(row));
+        }
+        for (rows, _) in groups.clone() {
+            executor.check_interrupts()?;
+            rows.iter().for_each(|&row| kept.insert(row as usize));
+        }
         edges.for_each(executor, |edge| {
-            [edge.left, edge.right].iter().for_each(|&vertex| kept.insert(vertex as usize));
+            [edge.left, edge.right].iter().for_each(|&row| kept.insert(row as usize));
             Ok(())
         })?;
-        // Vertices are numbered with 32 bits.
-        let is_kept = |vertex: &u32| kept.contains(*vertex as usize);
-        let all: Vec<u32> = memory::collect((0..vertices as u32).filter(is_kept), DOING)?;
+        // Rows are numbered with 32 bits.
+        let is_kept = |row: &u32| kept.contains(*row as usize);
+        let mut of_vertices: Vec<u32> = memory::collect((0..rows as u32).filter(is_kept), DOING)?;
         let kept = kept.numbered()?;
-        let number = |vertex: u32| kept.up_to(vertex) - 1;
-        let EqualRows { mut rows, similarity, .. } = equal;
-        rows.values.iter_mut().for_each(|vertex| *vertex = number(*vertex));
-        let mut equal = EqualRows { rows, similarity, ..EqualRows::new(all.len())? };
-        for (group, rows) in equal.rows.iter().enumerate() {
-            rows.iter().for_each(|&vertex| equal.group[vertex as usize] = group as u32);
+        order(&mut of_vertices)?;
+        let mut vertices = memory::filled(0, of_vertices.len(), DOING)?;
+        for (&row, vertex) in of_vertices.iter().zip(0..) {
+            vertices[kept.up_to(row) as usize - 1] = vertex;
         }
-        let edges = edges.renumbered(number, executor)?;
-        Ok((Self { vertices: all.len(), edges, equal }, all))
+        let vertex = |row: u32| vertices[kept.up_to(row) as usize - 1];
+        let mut equal = EqualRows::new(of_vertices.len())?;
+        for (rows, similarity) in groups {
+            executor.check_interrupts()?;
+            equal.push(rows.iter().map(|&row| vertex(row)), similarity)?;
+        }
+        let edges = edges.renumbered(|row| equal.first(vertex(row)), executor)?;
+        Ok((Self { vertices: of_vertices.len(), edges, equal }, of_vertices))
     }
 
     /// Calls `each` with a similarity and a number of pairs that have it, until all pairs are

@@ -5,7 +5,7 @@
 //! supershingles, the keys of bands, or a checksum. A method that sees only these numbers cannot
 //! distinguish rows with the same numbers, so such rows are one record of its join.
 
-use super::sets::records::Members;
+use super::sets::members::Members;
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor};
 use crate::memory;
@@ -152,19 +152,15 @@ pub fn distinct(
     let mut all = Vec::new();
     let [mut left, mut right] = [Members::default(), Members::default()];
     for (entries, members) in sides.into_iter().zip([&mut left, &mut right]) {
-        let (mut rows, mut starts) = (Vec::new(), Vec::new());
-        memory::reserve(&mut rows, entries.len(), DOING)?;
-        for (n, entry) in entries.iter().enumerate() {
-            let before = n.checked_sub(1).map(|before| &entries[before]);
-            if before.is_none_or(|before| before.first != entry.first || rest(before) != rest(entry)) {
-                memory::push(&mut all, entry.first, DOING)?;
-                memory::extend(&mut all, rest(entry), DOING)?;
-                memory::push(&mut starts, n as u32, DOING)?;
-            }
-            rows.push(entry.row);
+        let rows = memory::collect(entries.iter().map(|entry| entry.row), DOING)?;
+        let (mut ends, mut end) = (Vec::new(), 0);
+        for equal in entries.chunk_by(|a, b| a.first == b.first && rest(a) == rest(b)) {
+            memory::push(&mut all, equal[0].first, DOING)?;
+            memory::extend(&mut all, rest(&equal[0]), DOING)?;
+            end += equal.len() as u32;
+            memory::push(&mut ends, end, DOING)?;
         }
-        memory::push(&mut starts, entries.len() as u32, DOING)?;
-        *members = Members::new(rows, starts);
+        *members = Members::new(rows, ends)?;
     }
     let split = left.len() as u32;
     Ok(Signatures { width, words: all, split, left, right: right_from.map(|_| right) })

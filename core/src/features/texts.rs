@@ -1,7 +1,7 @@
 //! Texts kept unchanged for comparisons character by character: each distinct text once, with the
 //! rows that have it. The texts are in memory, or in a file if they take too much of it.
 
-use super::sets::records::Members;
+use super::sets::members::Members;
 pub use super::text_collector::TextCollector;
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};

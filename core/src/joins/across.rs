@@ -5,7 +5,7 @@ use super::pairs::{PairedRecords, Pairs};
 use super::{Counts, RecordJoin, RecordPair};
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor, Stop};
-use crate::features::sets::records::Members;
+use crate::features::sets::members::Members;
 use crate::memory;
 
 const DOING: &str = "dividing rows by their sources";

@@ -6,7 +6,7 @@ use super::pairs::{PairedRecords, Pairs};
 use super::{Counts, RecordJoin, RecordPair};
 use crate::error::{Error, Result};
 use crate::executor::Executor;
-use crate::features::sets::records::Members;
+use crate::features::sets::members::Members;
 use crate::memory;
 use crate::storage::files::{Resources, TempFiles};
 use crate::storage::log::Log;

@@ -16,7 +16,7 @@ use super::pairs::{Pairs, equal_records};
 use super::{Algorithm, RecordPair};
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
-use crate::features::sets::records::Members;
+use crate::features::sets::members::Members;
 use crate::features::texts::{Distinct, TextCollector, Texts, distinct};
 use crate::memory;
 use crate::storage::files::Resources;
@@ -124,7 +124,7 @@ fn near_words(
 ) -> Result<Sorted<[u32; 2]>> {
     // Texts are numbered with 32 bits.
     let count = words.len() as u32;
-    let numbers = Members::new(memory::collect(0..count, DOING)?, memory::collect(0..=count, DOING)?);
+    let numbers = Members::new(memory::collect(0..count, DOING)?, 1..=count)?;
     let words = Distinct { texts: words, left: numbers, right: None };
     let (mut pairs, _) = edit_pairs(words, edit, Algorithm::Auto, files, budget / 4, executor)?;
     let mut near = Sorter::new(files, budget / 4);

@@ -8,8 +8,8 @@ use super::Algorithm;
 use super::{Counts, JoinedSets, RecordJoin, RecordPair};
 use crate::error::Result;
 use crate::executor::Executor;
+use crate::features::sets::members::Members;
 use crate::features::sets::order::Ordered;
-use crate::features::sets::records::Members;
 use crate::features::sets::store::RecordTable;
 use crate::memory;
 use crate::storage::files::Resources;
@@ -248,7 +248,7 @@ impl Pairs {
     /// Returns the groups of two or more rows of the only table that are one record, and for each
     /// group the similarity of its rows to each other, or `None` if they form no pairs.
     /// [`Pairs::take_group`] leaves these groups out.
-    pub fn equal_rows(&self) -> impl Iterator<Item = (&[u32], Option<f64>)> {
+    pub fn equal_rows(&self) -> impl Iterator<Item = (&[u32], Option<f64>)> + Clone {
         let PairedRecords { left, equal, .. } = &self.records;
         let mut equal = equal.iter().enumerate().peekable();
         (0..left.len()).filter(|&record| left.rows(record).len() > 1).map(move |record| {

@@ -2,7 +2,7 @@
 
 use super::frequent_sentences::ClassStores;
 use crate::error::Result;
-use crate::features::sets::records::Members;
+use crate::features::sets::members::Members;
 use crate::features::sets::store::RecordStore;
 use crate::storage::files::Resources;
 

@@ -11,7 +11,7 @@ use neardup_core::clusters::edges::{Edge, Edges};
 use neardup_core::clusters::graph::{EqualRows, Graph};
 use neardup_core::clusters::grouping::Clusters;
 use neardup_core::clusters::leaders::{Leaders, leaders};
-use neardup_core::clusters::needed::{Limits, Needed, Purpose};
+use neardup_core::clusters::needed::{Limits, NeededSets, Purpose};
 use neardup_core::executor::PlainThreads;
 use neardup_core::hash::mix;
 use neardup_core::joins::Counts;
@@ -41,12 +41,12 @@ fn graph(texts: &[String], threshold: f64, budget: usize, need: Need<'_>) -> (Gr
     }
     if let Some((purpose, limits, rank)) = need {
         let narrow = |sets, members: &_| {
-            let needed =
-                Needed::new(sets, members, |row| rank[row as usize], purpose, Box::new(MemoryFiles))?;
-            Ok(Box::new(match limits {
+            let needed = NeededSets::new(sets, purpose, Box::new(MemoryFiles));
+            let needed = match limits {
                 Some(limits) => needed.with(limits),
                 None => needed,
-            }) as _)
+            };
+            needed.join(members, || Ok(|row: u32| rank[row as usize]), W)
         };
         pairs.narrow::<neardup_core::Error>(narrow).unwrap();
     }

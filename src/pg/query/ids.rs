@@ -183,18 +183,28 @@ impl RowIds {
     /// ranks, which [`RowIds::sort`] computes. Takes O(n · log n) time.
     pub(crate) fn in_order(&self, executor: &dyn Executor) -> Result<Vec<u32>> {
         let mut order = memory::collect(0..self.len() as u32, DOING)?;
+        self.put_in_order(&mut order, executor)?;
+        Ok(order)
+    }
+
+    /// Puts some rows in the order of their ids, as [`RowIds::in_order`] does.
+    pub(crate) fn put_in_order(&self, rows: &mut Vec<u32>, executor: &dyn Executor) -> Result<()> {
         match self {
-            Self::Integers(ids) if ids.is_sorted() => {}
-            Self::Integers(ids) => executor::one(executor, &mut order, |order, stop| {
+            Self::Integers(ids) if rows.is_sorted_by_key(|&row| ids[row as usize]) => Ok(()),
+            Self::Integers(ids) => Ok(executor::one(executor, rows, |rows, stop| {
                 let key = |row: u32| (ids[row as usize], row);
-                executor::sort_unstable_by(order, stop, &|a, b| key(*a).cmp(&key(*b)))
-            })?,
+                executor::sort_unstable_by(rows, stop, &|a, b| key(*a).cmp(&key(*b)))
+            })?),
             Self::Values(values) => {
                 let rank = &values.rank;
-                executor::sort(executor, &mut order, |a, b| rank[*a as usize].cmp(&rank[*b as usize]))?;
+                Ok(executor::sort(executor, rows, |a, b| rank[*a as usize].cmp(&rank[*b as usize]))?)
             }
         }
-        Ok(order)
+    }
+
+    /// Returns the rows in the order of their ids, or nothing if they are in this order.
+    pub(crate) fn order_if_any(&self, executor: &dyn Executor) -> Result<Vec<u32>> {
+        if self.ascend() { Ok(Vec::new()) } else { self.in_order(executor) }
     }
 
     /// Numbers the distinct ids in their order. Returns them, and the number of the id of each row.
@@ -268,6 +278,13 @@ impl RowIds {
 pub(crate) struct RowPlaces(pub(crate) Vec<u32>);
 
 impl RowPlaces {
+    /// Returns what each place of an order has, by row.
+    pub(crate) fn by_row(order: &[u32], of_place: impl IntoIterator<Item = u32>) -> Result<Self> {
+        let mut of = memory::filled(0, order.len(), DOING)?;
+        order.iter().zip(of_place).for_each(|(&row, place)| of[row as usize] = place);
+        Ok(Self(of))
+    }
+
     /// Returns the place of a row.
     pub(crate) fn place_of(&self, row: u32) -> u32 {
         self.0.get(row as usize).copied().unwrap_or(row)
@@ -285,17 +302,13 @@ pub(crate) struct OrderedIds {
 impl OrderedIds {
     /// Puts the rows of ids in order, as [`RowIds::in_order`] does.
     pub(crate) fn new(ids: RowIds, executor: &dyn Executor) -> Result<Self> {
-        let order = if ids.ascend() { Vec::new() } else { ids.in_order(executor)? };
-        Ok(Self { order, ids })
+        Ok(Self { order: ids.order_if_any(executor)?, ids })
     }
 
-    /// Keeps only some places of the order, which ascend.
-    pub(crate) fn only(mut self, places: &[u32]) -> Result<Self> {
-        if places.is_empty() {
-            self.ids = RowIds::new(self.ids.type_oid());
-        }
-        let order = memory::collect(places.iter().map(|&place| self.row(place)), DOING)?;
-        Ok(Self { order, ..self })
+    /// Keeps only some rows, which are in the order of their ids.
+    pub(crate) fn only(ids: RowIds, order: Vec<u32>) -> Self {
+        let ids = if order.is_empty() { RowIds::new(ids.type_oid()) } else { ids };
+        Self { ids, order }
     }
 
     /// Returns the number of rows.
@@ -311,14 +324,6 @@ impl OrderedIds {
     /// Returns the id at a place of the order as a value, valid as long as `self` lives.
     pub(crate) fn at(&self, place: u32) -> Option<Datum> {
         Some(self.ids.datum(self.row(place)))
-    }
-
-    /// Returns the place of each row in the order.
-    pub(crate) fn places(&self) -> Result<RowPlaces> {
-        let mut places = memory::filled(0, self.order.len(), DOING)?;
-        // Row numbers have 32 bits.
-        self.order.iter().zip(0..).for_each(|(&row, place)| places[row as usize] = place);
-        Ok(RowPlaces(places))
     }
 
     /// Returns the place of an id in the order, or `None` if no row has the id.

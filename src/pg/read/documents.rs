@@ -188,12 +188,13 @@ impl Documents for CursorTables<'_> {
 
     fn weights(&mut self, order: &[u32]) -> CoreResult<Option<Vec<i64>>> {
         let (Some(weight), Some(source)) = (&self.weight, self.source(Side::Left)) else { return Ok(None) };
-        let mut weights = memory::filled(0i64, order.len(), "weighing documents")?;
+        let mut weights = memory::filled(0, order.len(), "weighing documents")?;
         let sql = format!(
             "SELECT {}, pg_catalog.dense_rank() OVER (ORDER BY {weight} NULLS FIRST) FROM {} AS d",
             source.id, source.table
         );
-        let read = read_ranks(&sql, source, &self.ids[Side::Left as usize], order, &mut weights);
+        let ids = &self.ids[Side::Left as usize];
+        let read = read_ranks(&sql, source, ids, order, |place, rank| weights[place] = rank);
         self.keep(read)?;
         Ok(Some(weights))
     }
@@ -354,13 +355,14 @@ impl<'a> ServerReading<'a> {
 }
 
 /// Reads the ranks of rows from the query `sql` on `source`, which returns ids and ranks. `order`
-/// lists the rows in the order of their ids, and `best` receives the ranks in the same order.
+/// lists some rows in the order of their ids; none are all rows, which are in this order. `each`
+/// receives the place of a row in the order, and its rank.
 pub(crate) fn read_ranks(
     sql: &str,
     source: &DocumentSource,
     ids: &RowIds,
     order: &[u32],
-    best: &mut [i64],
+    mut each: impl FnMut(usize, i64),
 ) -> Result<()> {
     const ROWS_A_FETCH: usize = 1 << 10;
     let query = Query { relations: &[source.oid], ..Query::new(sql) };
@@ -368,8 +370,8 @@ pub(crate) fn read_ranks(
         let (Some(id), Some(rank)) = (id, rank) else { return Ok(()) };
         // SAFETY: the cursor checked that ids are of their type, and ranks bigint.
         unsafe {
-            if let Some(vertex) = ids.find(order, id) {
-                best[vertex] = value(rank).unwrap_or(i64::MAX);
+            if let Some(place) = ids.find(order, id) {
+                each(place, value(rank).unwrap_or(i64::MAX));
             }
         }
         Ok(())

@@ -121,13 +121,6 @@ impl<'f> PairGraph<'f> {
         Ok(Self { vertices, graph, executor })
     }
 
-    /// Leaves out the ids that are in no pair. Also returns the old number of each vertex.
-    pub(crate) fn compact(self) -> Result<(Self, Vec<u32>)> {
-        let Self { vertices, graph, executor } = self;
-        let (graph, all) = graph.compact(&executor)?;
-        Ok((Self { vertices: vertices.only(&all)?, graph, executor }, all))
-    }
-
     /// Returns the clusters of the pairs.
     pub(crate) fn clusters(&mut self, clustering: Clustering, largest: Option<u32>) -> Result<Clusters> {
         Ok(Clusters::new(&mut self.graph, clustering, largest, &self.executor)?)

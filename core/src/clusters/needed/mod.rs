@@ -18,9 +18,9 @@ mod choosing;
 mod parts;
 mod paths;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::executor::Executor;
-use crate::features::sets::records::Members;
+use crate::features::sets::members::Members;
 use crate::joins::{Counts, JoinedSets, RecordJoin, RecordPair};
 use crate::memory;
 use crate::storage::files::TempFiles;
@@ -55,84 +55,66 @@ impl Limits {
     }
 }
 
-/// A join that returns only the pairs that are needed.
-pub struct Needed {
+/// The sets of one table, of whose pairs some are needed.
+pub struct NeededSets {
     parts: SetParts,
+    records: usize,
     purpose: Purpose,
     limits: Limits,
-    choosing: Choosing,
-    paths: Paths,
-    /// The number of rows of each record.
-    rows: Vec<u32>,
-    state: JoinState,
 }
 
-/// How far a join is.
-#[derive(Debug)]
-enum JoinState {
-    /// Nothing is done.
-    New,
-    /// All pairs are returned by this join.
-    All(Box<dyn RecordJoin>),
-    /// Leaders are chosen.
-    Choosing,
-    /// The other records are joined with the leaders.
-    Following(Box<dyn RecordJoin>, [Vec<u32>; 2]),
-    /// Paths between groups are looked for.
-    Connecting,
-    /// The pairs of small clusters are returned.
-    Small(Box<dyn RecordJoin>, Vec<u32>),
-    Done,
-}
-
-impl std::fmt::Debug for Needed {
+impl std::fmt::Debug for NeededSets {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Needed pairs of {} records", self.rows.len())
+        write!(f, "{} sets for {:?}", self.records, self.purpose)
     }
 }
 
-impl Needed {
-    /// Takes the sets of a join. `row_rank` is the rank of each row; no two have the same.
-    pub fn new(
-        sets: JoinedSets,
-        members: &Members,
-        row_rank: impl Fn(u32) -> u32,
-        purpose: Purpose,
-        files: Box<dyn TempFiles>,
-    ) -> Result<Self> {
-        let records = members.len();
-        let (mut rank, mut rows) = (Vec::new(), Vec::new());
-        memory::reserve(&mut rank, records, DOING)?;
-        memory::reserve(&mut rows, records, DOING)?;
-        for record in 0..records {
-            let of = members.rows(record);
-            rank.push(of.iter().map(|&row| row_rank(row)).min().unwrap_or(u32::MAX));
-            rows.push(of.len() as u32);
-        }
-        let limits = Limits::for_records(records);
-        Ok(Self {
-            parts: SetParts::new(sets, files),
-            purpose,
-            limits,
-            choosing: Choosing::new(rank, limits.few)?,
-            paths: Paths::new(records)?,
-            rows,
-            state: JoinState::New,
-        })
+impl NeededSets {
+    /// Takes the sets of a join.
+    pub fn new(sets: JoinedSets, purpose: Purpose, files: Box<dyn TempFiles>) -> Self {
+        let records = sets.left.len();
+        Self { parts: SetParts::new(sets, files), records, purpose, limits: Limits::for_records(records) }
     }
 
     /// Sets other limits, for tests.
     #[must_use]
-    pub fn with(mut self, limits: Limits) -> Self {
-        self.choosing.few = limits.few;
+    pub fn with(self, limits: Limits) -> Self {
         Self { limits, ..self }
+    }
+
+    /// Prepares the join that returns the needed pairs: all of them if few are expected. Otherwise
+    /// `ranks` is called for the rank of each row; no two rows have the same.
+    pub fn join<E: From<Error>, R: Fn(u32) -> u32>(
+        mut self,
+        members: &Members,
+        ranks: impl FnOnce() -> std::result::Result<R, E>,
+        executor: &dyn Executor,
+    ) -> std::result::Result<Box<dyn RecordJoin>, E> {
+        if self.expects_few(executor)? {
+            return Ok(self.parts.whole()?);
+        }
+        let Self { parts, records, purpose, limits } = self;
+        let row_rank = ranks()?;
+        let rows = |record: usize| members.rows(record).iter();
+        let rank = (0..records).map(|record| rows(record).map(|&row| row_rank(row)).min());
+        let rank = memory::collect(rank.map(|least| least.unwrap_or(u32::MAX)), DOING)?;
+        let rows = match purpose {
+            Purpose::Leaders => Vec::new(),
+            Purpose::Clusters(_) => {
+                memory::collect((0..records).map(|record| rows(record).len() as u32), DOING)?
+            }
+        };
+        let choosing = Choosing::new(rank, limits.few)?;
+        let paths = Paths::new(rows)?;
+        let state = JoinState::Choosing;
+        Ok(Box::new(Needed { parts, records, purpose, few: limits.few, choosing, paths, state }))
     }
 
     /// Reports whether few pairs are expected, from a sample.
     fn expects_few(&mut self, executor: &dyn Executor) -> Result<bool> {
         /// How many records are compared with how many.
         const SAMPLES: [usize; 2] = [1 << 13, 1 << 6];
-        let records = self.rows.len();
+        let records = self.records;
         if records <= 2 * self.limits.few {
             return Ok(true);
         }
@@ -148,14 +130,44 @@ impl Needed {
         self.parts.counts = Counts::default();
         Ok(found <= most)
     }
+}
 
+/// A join that returns only the pairs that are needed.
+struct Needed {
+    parts: SetParts,
+    records: usize,
+    purpose: Purpose,
+    /// The limit of the same name.
+    few: usize,
+    choosing: Choosing,
+    paths: Paths,
+    state: JoinState,
+}
+
+/// How far a join is.
+#[derive(Debug)]
+enum JoinState {
+    /// Leaders are chosen.
+    Choosing,
+    /// The other records are joined with the leaders.
+    Following(Box<dyn RecordJoin>, [Vec<u32>; 2]),
+    /// Paths between groups are looked for.
+    Connecting,
+    /// The pairs of small clusters are returned.
+    Small(Box<dyn RecordJoin>, Vec<u32>),
+    Done,
+}
+
+impl std::fmt::Debug for Needed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Needed pairs of {} records", self.records)
+    }
+}
+
+impl Needed {
     /// Returns the state after a state whose work is done.
     fn after(&mut self, executor: &dyn Executor) -> Result<JoinState> {
         Ok(match (&self.state, self.purpose) {
-            (JoinState::New, _) => match self.expects_few(executor)? {
-                true => JoinState::All(self.parts.whole()?),
-                false => JoinState::Choosing,
-            },
             (JoinState::Choosing, _) => {
                 let [others, leaders] = [self.choosing.which(false)?, self.choosing.which(true)?];
                 let join = self.parts.join(&others, Some(&leaders), executor)?;
@@ -163,7 +175,7 @@ impl Needed {
             }
             (JoinState::Following(..), Purpose::Clusters(_)) => {
                 // Records are numbered with 32 bits.
-                self.paths.plan(self.rows.len() as u32, self.limits.few as u32)?;
+                self.paths.plan(self.records as u32, self.few as u32)?;
                 JoinState::Connecting
             }
             _ => JoinState::Done,
@@ -173,7 +185,7 @@ impl Needed {
     /// Begins to return the pairs of clusters of at most `most` rows. Returns the paths of the
     /// others.
     fn begin_small(&mut self, most: u32, executor: &dyn Executor) -> Result<Vec<RecordPair>> {
-        let (is_small, paths) = self.paths.small(&self.rows, most)?;
+        let (is_small, paths) = self.paths.small(most)?;
         // All pairs of leaders have been returned.
         let mut small = self.choosing.which(false)?;
         small.retain(|&record| is_small[record as usize]);
@@ -185,13 +197,13 @@ impl Needed {
 impl RecordJoin for Needed {
     fn next_batch(&mut self, executor: &dyn Executor) -> Result<Option<Vec<RecordPair>>> {
         let goes_on = match &mut self.state {
-            JoinState::New => false,
-            JoinState::All(join) => return join.next_batch(executor),
             JoinState::Choosing => self.choosing.advance(&mut self.parts, executor)?,
             JoinState::Following(join, [others, leaders]) => {
                 if let Some(batch) = join.next_batch(executor)? {
                     let pairs = named(batch, others, leaders);
-                    pairs.iter().for_each(|pair| self.paths.note(pair));
+                    if let Purpose::Clusters(_) = self.purpose {
+                        pairs.iter().for_each(|pair| self.paths.note(pair));
+                    }
                     return Ok(Some(pairs));
                 }
                 self.parts.counts.add(&join.counts());
@@ -218,8 +230,7 @@ impl RecordJoin for Needed {
 
     fn counts(&self) -> Counts {
         let mut counts = self.parts.counts;
-        if let JoinState::All(join) | JoinState::Following(join, _) | JoinState::Small(join, _) = &self.state
-        {
+        if let JoinState::Following(join, _) | JoinState::Small(join, _) = &self.state {
             counts.add(&join.counts());
         }
         counts
@@ -227,8 +238,6 @@ impl RecordJoin for Needed {
 
     fn progress(&self) -> f64 {
         match &self.state {
-            JoinState::New => 0.0,
-            JoinState::All(join) => join.progress(),
             JoinState::Choosing => 0.4 * self.choosing.progress(),
             JoinState::Following(join, _) => 0.4 + 0.2 * join.progress(),
             JoinState::Connecting => 0.6 + 0.2 * self.paths.progress(),
@@ -239,13 +248,12 @@ impl RecordJoin for Needed {
 
     fn bytes(&self) -> usize {
         let join = match &self.state {
-            JoinState::All(join) => join.bytes(),
             JoinState::Following(join, lists) => {
                 join.bytes() + lists.iter().map(memory::bytes).sum::<usize>()
             }
             JoinState::Small(join, small) => join.bytes() + memory::bytes(small),
             _ => 0,
         };
-        join + self.parts.bytes() + self.choosing.bytes() + self.paths.bytes() + memory::bytes(&self.rows)
+        join + self.parts.bytes() + self.choosing.bytes() + self.paths.bytes()
     }
 }

@@ -14,6 +14,8 @@ const DOING: &str = "choosing rows to compare";
 /// The search for paths in progress.
 #[derive(Debug)]
 pub(super) struct Paths {
+    /// The number of rows of each record.
+    rows: Vec<u32>,
     groups: Components,
     /// The pairs that were found, each of which connects two groups.
     found: Vec<RecordPair>,
@@ -32,9 +34,10 @@ struct PathTask {
 }
 
 impl Paths {
-    /// Starts with groups of one record each.
-    pub(super) fn new(records: usize) -> Result<Self> {
-        Ok(Self { groups: Components::new(records)?, found: Vec::new(), tasks: Vec::new(), done: 0 })
+    /// Starts with groups of one record each, of which each has this number of rows.
+    pub(super) fn new(rows: Vec<u32>) -> Result<Self> {
+        let groups = Components::new(rows.len())?;
+        Ok(Self { rows, groups, found: Vec::new(), tasks: Vec::new(), done: 0 })
     }
 
     /// Notes a pair that the caller knows.
@@ -120,16 +123,17 @@ impl Paths {
         })
     }
 
-    /// Returns for each record whether its group has at most `most` rows, where `rows` are those of
-    /// each record, and the paths within the other groups.
-    pub(super) fn small(&mut self, rows: &[u32], most: u32) -> Result<(Vec<bool>, Vec<RecordPair>)> {
+    /// Returns for each record whether its group has at most `most` rows, and the paths within the
+    /// other groups.
+    pub(super) fn small(&mut self, most: u32) -> Result<(Vec<bool>, Vec<RecordPair>)> {
+        let Self { rows, groups, .. } = self;
         let mut sizes = memory::filled(0u64, rows.len(), DOING)?;
-        for (record, &rows) in (0..).zip(rows) {
-            sizes[self.groups.root(record) as usize] += u64::from(rows);
+        for (record, &rows) in (0..).zip(&*rows) {
+            sizes[groups.root(record) as usize] += u64::from(rows);
         }
         let mut small = memory::filled(false, rows.len(), DOING)?;
         for (record, small) in (0..).zip(&mut small) {
-            *small = sizes[self.groups.root(record) as usize] <= u64::from(most);
+            *small = sizes[groups.root(record) as usize] <= u64::from(most);
         }
         let mut paths = std::mem::take(&mut self.found);
         paths.retain(|pair| !small[pair.left as usize]);
@@ -145,6 +149,9 @@ impl Paths {
     /// Returns the number of bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
         let tasks = self.tasks.iter().flat_map(|task| &task.groups);
-        tasks.map(memory::bytes).sum::<usize>() + memory::bytes(&self.found) + self.groups.bytes()
+        tasks.map(memory::bytes).sum::<usize>()
+            + memory::bytes(&self.found)
+            + memory::bytes(&self.rows)
+            + self.groups.bytes()
     }
 }

@@ -12,7 +12,7 @@ use super::of_signatures::{Set, signature_sets};
 use crate::clusters::grouping::Clusters;
 use crate::error::Result;
 use crate::executor::{self, Executor};
-use crate::features::sets::records::Members;
+use crate::features::sets::members::Members;
 use crate::features::texts::Distinct;
 use crate::joins::sentences::signature_lists::SignatureLists;
 use crate::joins::sentences::text_measure::TextMeasure;

@@ -9,6 +9,7 @@ mod distinct_hashes;
 mod equal_tokens;
 pub mod exact;
 pub mod grams;
+pub mod members;
 pub mod number_sets;
 pub mod order;
 mod overflow;

@@ -10,8 +10,9 @@ use std::ops::Range;
 
 use super::collect::Collector;
 use super::counted::CountedNumbers;
+use super::members::Members;
 use super::number_sets::Sets;
-use super::records::{Members, Records, TokensPlace};
+use super::records::{Records, TokensPlace};
 use super::store::{RecordStore, RecordTable};
 use super::token_blocks::NextTokens;
 use super::translate::{Translated, pack, translate};

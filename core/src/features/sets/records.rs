@@ -1,13 +1,12 @@
-//! Records: the distinct sets of a table in ascending order of size, and the rows that have each
-//! set.
+//! Records: the distinct sets of a table in ascending order of size.
 //!
 //! The sizes ascend and few of them differ, so they are kept as runs of records of equal size,
 //! which take hardly any memory, however many records there are.
 
 use std::ops::Range;
 
-use crate::error::{Error, Result};
-use crate::executor::{self, Executor, Stop};
+use crate::error::Result;
+use crate::executor::{self, Executor};
 use crate::features::dictionary::weights::RankedTokens;
 use crate::memory;
 use crate::row_set::RowSet;
@@ -173,118 +172,6 @@ impl Records {
     pub fn bytes(&self) -> usize {
         let tokens: usize = self.parts.iter().map(memory::bytes).sum();
         tokens + memory::bytes(&self.places) + memory::bytes(&self.sizes)
-    }
-}
-
-/// The rows that have the set of each record.
-#[derive(Debug, Default)]
-pub struct Members {
-    rows: Vec<u32>,
-    /// The start of each record's rows, and the end of the last one's. Rows are numbered with 32
-    /// bits, so their places have no more.
-    starts: Vec<u32>,
-}
-
-impl Members {
-    /// Creates the members of records. `starts` has the start of each record's rows and the end of
-    /// the last record's rows.
-    pub fn new(rows: Vec<u32>, starts: Vec<u32>) -> Self {
-        debug_assert!(starts.last().is_none_or(|&end| end as usize == rows.len()));
-        Self { rows, starts }
-    }
-
-    /// Creates the members of records from a part of the rows of all tables. `starts` has the start
-    /// of each record's rows among all rows, and the end of the last record's rows.
-    pub(crate) fn of_part(
-        rows: impl Iterator<Item = u32>,
-        starts: &[usize],
-        doing: &'static str,
-    ) -> Result<Self> {
-        if u32::try_from(starts.len()).is_err() {
-            return Err(Error::TooMany { what: "different documents", limit: u32::MAX.into() });
-        }
-        let rows = memory::collect(rows, doing)?;
-        let starts = starts.iter().map(|start| (start - starts[0]) as u32);
-        Ok(Self::new(rows, memory::collect(starts, doing)?))
-    }
-
-    /// Returns the rows of a record. The records of the right table, if there is one, follow those
-    /// of the left table.
-    pub fn of_either<'a>(left: &'a Self, right: Option<&'a Self>, record: u32) -> &'a [u32] {
-        match (right, (record as usize).checked_sub(left.len())) {
-            (Some(right), Some(record)) => right.rows(record),
-            _ => left.rows(record as usize),
-        }
-    }
-
-    /// Returns the number of records.
-    pub fn len(&self) -> usize {
-        self.starts.len().saturating_sub(1)
-    }
-
-    /// Returns the rows that have the set of a record.
-    #[inline]
-    pub fn rows(&self, record: usize) -> &[u32] {
-        &self.rows[self.starts[record] as usize..self.starts[record + 1] as usize]
-    }
-
-    /// Adds the members of further records, whose row numbers differ by `from`, modulo 2³².
-    pub(crate) fn append(&mut self, others: &Self, from: u32) -> Result<()> {
-        const DOING: &str = "adding records of a group";
-        let before = self.rows.len() as u32;
-        memory::reserve(&mut self.starts, others.starts.len() + 1, DOING)?;
-        memory::append(&mut self.rows, others.rows.iter().map(|row| row.wrapping_add(from)), DOING)?;
-        if self.starts.is_empty() {
-            self.starts.push(0);
-        }
-        self.starts.extend(others.starts.iter().skip(1).map(|end| before + end));
-        Ok(())
-    }
-
-    /// Adds a record.
-    pub(crate) fn push(&mut self, rows: &[u32]) -> Result<()> {
-        const DOING: &str = "adding a record";
-        memory::reserve(&mut self.starts, 2, DOING)?;
-        memory::extend(&mut self.rows, rows, DOING)?;
-        if self.starts.is_empty() {
-            self.starts.push(0);
-        }
-        self.starts.push(self.rows.len() as u32);
-        Ok(())
-    }
-
-    /// Gives all rows other numbers.
-    pub(crate) fn replace(&mut self, number: impl Fn(u32) -> u32) {
-        self.rows.iter_mut().for_each(|row| *row = number(*row));
-    }
-
-    /// Orders the rows of each record by their keys.
-    pub fn sort_each(&mut self, keys: &[u64], stop: &Stop) -> Result<()> {
-        for ends in self.starts.windows(2) {
-            let rows = &mut self.rows[ends[0] as usize..ends[1] as usize];
-            let key = |row: u32| (keys[row as usize], row);
-            executor::sort_unstable_by(rows, stop, &|&a, &b| key(a).cmp(&key(b)))?;
-        }
-        Ok(())
-    }
-
-    /// Prefetches the place of the rows of a record.
-    #[inline]
-    pub fn prefetch_range(&self, record: u32) {
-        prefetch(&self.starts, record as usize);
-    }
-
-    /// Prefetches the rows of a record.
-    #[inline]
-    pub fn prefetch(&self, record: u32) {
-        if let Some(&start) = self.starts.get(record as usize) {
-            prefetch(&self.rows, start as usize);
-        }
-    }
-
-    /// Returns the number of bytes on the heap.
-    pub fn bytes(&self) -> usize {
-        memory::bytes(&self.rows) + memory::bytes(&self.starts)
     }
 }
 

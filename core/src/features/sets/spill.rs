@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 
 use super::collect::Collector;
 use super::distinct::{DistinctSets, HEAD, SizeRanges};
+use super::members::Members;
 use super::number_sets::Sets;
 use super::order::Ordered;
 use super::record_places::RecordPlaces;
-use super::records::Members;
 use super::set_weights::{SetSize, SetWeights};
 use super::shared_tokens::SharedTokens;
 use super::spilled_sets::{SpillReader, SpilledSets, push_set};
@@ -278,7 +278,7 @@ fn write_records(
 ) -> Result<RecordTable> {
     let mut all = Log::new(WRITE);
     let mut places = RecordPlaces::default();
-    let (mut rows, mut row_starts) = (Vec::new(), vec![0]);
+    let (mut members, mut own) = (Members::default(), Vec::new());
     for mut range in ranges {
         let mut distinct = DistinctSets::default();
         let mut reader = SpillReader::new(0, range.len() as usize, PIECE);
@@ -295,21 +295,17 @@ fn write_records(
             Ok(())
         })?;
         let (distinct, order) = state;
-        let mut members = distinct.rows.chunk_by(|a, b| a.0 == b.0);
+        let mut rows = distinct.rows.chunk_by(|a, b| a.0 == b.0);
         for &set in &order {
             let content = distinct.content(set);
             let tokens = &content[2..];
             all.extend(tokens, files)?;
             places.push(content[0], tokens.len())?;
-            for &(_, row) in members.next().unwrap_or_default() {
-                memory::push(&mut rows, row, DOING)?;
-            }
-            memory::push(&mut row_starts, rows.len() as u32, DOING)?;
+            let of_set = rows.next().unwrap_or_default();
+            memory::refill(&mut own, of_set.iter().map(|&(_, row)| row), DOING)?;
+            members.push(&own)?;
         }
     }
     all.spill(files)?;
-    Ok(RecordTable {
-        store: RecordStore::File { tokens: all, places },
-        members: Members::new(rows, row_starts),
-    })
+    Ok(RecordTable { store: RecordStore::File { tokens: all, places }, members })
 }

@@ -4,8 +4,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::members::Members;
 use super::record_places::RecordPlaces;
-use super::records::{Members, RECORD, Records, SizeRuns, TokensPlace};
+use super::records::{RECORD, Records, SizeRuns, TokensPlace};
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::memory;

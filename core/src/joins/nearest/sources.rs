@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::executor::{self, Executor};
-use crate::features::sets::records::{Members, Records};
+use crate::features::sets::members::Members;
+use crate::features::sets::records::Records;
 use crate::joins::across::DividedRecords;
 use crate::memory;
 use crate::simd::columns::{BitColumn, RECORDS};
@@ -52,9 +53,8 @@ impl Sources {
         }
         let of_sources = by_source.last().map_or(0, |&(most, _)| most + 1);
         let start = |of: u32| by_source.partition_point(|&(source, _)| source < of) as u32;
-        let starts = memory::collect((0..=of_sources).map(start), DOING)?;
         let records = memory::collect(by_source.iter().map(|&(_, record)| record), DOING)?;
-        let records = Members::new(records, starts);
+        let records = Members::new(records, (1..=of_sources).map(start))?;
         Ok((members, Self { sets, firsts, set_of, sources, source_of_rank, records }))
     }
 

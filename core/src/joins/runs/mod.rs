@@ -15,7 +15,7 @@ use super::keys::for_each_meeting;
 use super::pairs::{Pairs, equal_records};
 use crate::error::Result;
 use crate::executor::Stop;
-use crate::features::sets::records::Members;
+use crate::features::sets::members::Members;
 use crate::features::texts::Distinct;
 use crate::memory;
 use crate::storage::files::Resources;

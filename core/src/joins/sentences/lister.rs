@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use super::signature_lists::{DOING, SignatureLists};
 use crate::error::Result;
-use crate::features::sets::records::Members;
+use crate::features::sets::members::Members;
 use crate::features::texts::Distinct;
 use crate::memory;
 

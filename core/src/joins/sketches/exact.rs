@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::features::FeatureSpec;
 use crate::features::hash_sets::HashSets;
 use crate::features::sets::builder::SetBuilder;
-use crate::features::sets::records::Members;
+use crate::features::sets::members::Members;
 use crate::features::signatures::Signatures;
 use crate::features::tokens::Document;
 use crate::joins::Algorithm;

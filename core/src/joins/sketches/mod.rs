@@ -26,7 +26,7 @@ use super::{Counts, RecordJoin, RecordPair};
 use crate::error::{Error, Result};
 use crate::executor::{self, Executor};
 use crate::features::hash_sets::HashSets;
-use crate::features::sets::records::Members;
+use crate::features::sets::members::Members;
 use crate::features::signatures::Signatures;
 use crate::memory;
 use crate::verify::overlap::TokenOverlap;

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use crate::error::Result;
 use crate::executor::{self, Executor};
 use crate::features::hash_sets::HashSets;
-use crate::features::sets::records::Members;
+use crate::features::sets::members::Members;
 use crate::features::signatures::Signatures;
 use crate::memory;
 use crate::storage::rows::Ragged;

@@ -4,7 +4,7 @@
 
 use crate::error::Result;
 use crate::executor::{self, Executor};
-use crate::features::sets::records::Members;
+use crate::features::sets::members::Members;
 use crate::joins::pairs::Pairs;
 use crate::memory;
 

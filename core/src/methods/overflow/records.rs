@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::error::Result;
 use crate::executor::{self, Executor, Stop};
-use crate::features::sets::records::Members;
+use crate::features::sets::members::Members;
 use crate::features::tokens::Document;
 use crate::hash::{hash_bytes, hash_bytes_128};
 use crate::memory;

@@ -12,7 +12,7 @@ use crate::clusters::edges::{Edge, Edges};
 use crate::clusters::graph::{EqualRows, Graph};
 use crate::clusters::grouping::Clusters;
 use crate::clusters::leaders::{leaders, rank_by};
-use crate::clusters::needed::{Limits, Needed, Purpose};
+use crate::clusters::needed::{Limits, NeededSets, Purpose};
 use crate::clusters::samples::samples;
 use crate::clusters::strongest::links;
 use crate::clusters::summary::summaries;
@@ -188,8 +188,8 @@ fn kept(texts: &[String], purpose: Purpose, budget: usize, executor: &dyn Execut
         equal.push(rows.iter().copied(), similarity).unwrap();
     }
     let narrow = |sets, members: &_| {
-        let needed = Needed::new(sets, members, |row| row, purpose, Box::new(MemoryFiles))?;
-        Ok(Box::new(needed.with(Limits { few: 4, pairs: 2 })) as _)
+        let needed = NeededSets::new(sets, purpose, Box::new(MemoryFiles)).with(Limits { few: 4, pairs: 2 });
+        needed.join(members, || Ok(|row: u32| row), executor)
     };
     pairs.narrow::<Error>(narrow).unwrap();
     let mut edges = Edges::new(&MemoryFiles, 1 << 20);

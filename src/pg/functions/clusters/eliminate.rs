@@ -6,7 +6,7 @@ use pgrx::pg_sys::Datum;
 
 use super::near_duplicate_clusters::Joining;
 use crate::pg::functions::pairs::near_duplicates;
-use crate::pg::query::ids::{OrderedIds, RowPlaces};
+use crate::pg::query::ids::{OrderedIds, RowIds, RowPlaces};
 use crate::pg::query::relation::Relation;
 use crate::pg::read::documents::read_ranks;
 use crate::pg::request::example::{did_you_mean, literal, named};
@@ -17,7 +17,7 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::set_returning::{self, RowSource, Rows, float};
 use crate::pg::server::temp_file::ServerFiles;
-use neardup_core::clusters::leaders::{Leaders, leaders, rank_by};
+use neardup_core::clusters::leaders::{Leaders, leaders};
 use neardup_core::clusters::needed::Purpose;
 use neardup_core::memory;
 
@@ -39,14 +39,18 @@ fn answer(call: FunctionCall) -> Result<Datum> {
             return Ok(eliminated(vertices, leaders));
         }
         let files = ServerFiles::in_current_context();
-        let rank = |vertices: &OrderedIds| ranks(vertices, order.as_deref(), &request).map(RowPlaces);
-        let (joined, known) = Joining::new(&request)?.needed(&files, Purpose::Leaders, rank)?;
-        let (mut joined, places) = joined.compact()?;
-        let rank = match known {
-            Some(ranks) => memory::collect(places.iter().map(|&place| ranks.place_of(place)), RANKING)?,
-            None => ranks(&joined.vertices, order.as_deref(), &request)?,
+        let mut joining = Joining::new(&request)?;
+        let of_rows = |ids: &RowIds, executor: &BackendExecutor| {
+            let by_id = ids.order_if_any(executor)?;
+            RowPlaces::by_row(&by_id, ranks(ids, &by_id, order.as_deref(), &request)?)
         };
-        drop(places);
+        let known = joining.needed(&files, Purpose::Leaders, of_rows)?;
+        let mut joined = joining.graph(&files, false)?;
+        let OrderedIds { ids, order: rows } = &joined.vertices;
+        let rank = match known {
+            Some(ranks) => memory::collect(rows.iter().map(|&row| ranks.place_of(row)), RANKING)?,
+            None => ranks(ids, rows, order.as_deref(), &request)?,
+        };
         let leaders = leaders(&mut joined.graph, &rank, &joined.executor)?;
         Ok(eliminated(joined.vertices, leaders))
     })
@@ -54,18 +58,31 @@ fn answer(call: FunctionCall) -> Result<Datum> {
 
 const RANKING: &str = "ranking documents";
 
-/// Returns the rank of each vertex: of the rows to keep first. Vertices are already in the order of
-/// their ids, which decides if there is no `order`.
-fn ranks(vertices: &OrderedIds, order: Option<&str>, request: &Request) -> Result<Vec<u32>> {
-    let mut best = memory::filled(0i64, vertices.len(), RANKING)?;
-    if let Some(order) = order {
-        let sql = format!(
-            "SELECT {}, pg_catalog.dense_rank() OVER (ORDER BY {order} NULLS LAST) FROM {} AS d",
-            request.left.id, request.left.table
-        );
-        read_ranks(&sql, &request.left, &vertices.ids, &vertices.order, &mut best)?;
+/// Returns the ranks, from 0, of rows that are listed in the order of their ids; none are all rows,
+/// which are in this order. A row to keep first has a lesser rank. The ids decide between equals,
+/// and alone if there is no `order`.
+fn ranks(ids: &RowIds, rows: &[u32], order: Option<&str>, request: &Request) -> Result<Vec<u32>> {
+    let count = if rows.is_empty() { ids.len() } else { rows.len() };
+    let Some(order) = order else { return Ok(memory::collect(0..count as u32, RANKING)?) };
+    let mut ranks = memory::filled(0u32, count, RANKING)?;
+    let sql = format!(
+        "SELECT {}, pg_catalog.dense_rank() OVER (ORDER BY {order} NULLS LAST) FROM {} AS d",
+        request.left.id, request.left.table
+    );
+    read_ranks(&sql, &request.left, ids, rows, |place, rank| {
+        ranks[place] = rank.clamp(0, u32::MAX.into()) as u32
+    })?;
+    // The number of rows of each rank, and then the place of the next one.
+    let greatest = ranks.iter().copied().max().unwrap_or(0);
+    let mut next = memory::filled(0u32, greatest as usize + 2, RANKING)?;
+    ranks.iter().for_each(|&rank| next[rank as usize + 1] += 1);
+    (1..next.len()).for_each(|rank| next[rank] += next[rank - 1]);
+    for rank in &mut ranks {
+        let place = &mut next[*rank as usize];
+        *rank = *place;
+        *place += 1;
     }
-    Ok(rank_by(vertices.len(), |vertex| (best[vertex as usize], vertex), &BackendExecutor::new())?)
+    Ok(ranks)
 }
 
 /// Returns the SQL expression that orders the rows so that the rows to keep come first, or `None`

@@ -16,16 +16,16 @@ use crate::pg::request::form::{Argument, NEAR_DUPLICATE_CLUSTERS, Named};
 use crate::pg::request::{ClusteringArguments, Request};
 use crate::pg::server::call::{FunctionCall, sql_functions};
 use crate::pg::server::error::Result;
+use crate::pg::server::executor::BackendExecutor;
 use crate::pg::server::notices::warning_with;
 use crate::pg::server::set_returning::{self, RowSource, Rows, float};
 use crate::pg::server::settings;
 use crate::pg::server::temp_file::ServerFiles;
 use neardup_core::clusters::edges::{Edge, Edges};
-use neardup_core::clusters::graph::{EqualRows, Graph};
+use neardup_core::clusters::graph::Graph;
 use neardup_core::clusters::grouping::{Cluster, Clusters};
-use neardup_core::clusters::needed::{Needed, Purpose};
+use neardup_core::clusters::needed::{NeededSets, Purpose};
 use neardup_core::clusters::{Clustering, LARGEST_COUNTED};
-use neardup_core::executor::Executor as _;
 use neardup_core::methods::Grouping;
 use neardup_core::methods::account::milliseconds;
 
@@ -44,15 +44,16 @@ fn answer(call: FunctionCall) -> Result<Datum> {
             return Ok(member_rows::<5>(vertices, vec![(None, clusters)]));
         }
         let files = ServerFiles::in_current_context();
-        let joining = Joining::new(&request)?;
+        let mut joining = Joining::new(&request)?;
         // Perhaps-similar sets and weakest links depend on all pairs.
         let all = how.clustering == Clustering::PerhapsSimilar || how.largest.is_some();
-        let by_id = |_: &OrderedIds| Ok(RowPlaces::default());
-        let joined = match all {
-            true => joining.all(&files)?,
-            false => joining.needed(&files, Purpose::Clusters(LARGEST_COUNTED), by_id)?.0,
-        };
-        let (mut joined, _) = joined.compact()?;
+        if !all {
+            let by_id = |ids: &RowIds, executor: &BackendExecutor| {
+                RowPlaces::by_row(&ids.order_if_any(executor)?, 0..)
+            };
+            joining.needed(&files, Purpose::Clusters(LARGEST_COUNTED), by_id)?;
+        }
+        let mut joined = joining.graph(&files, false)?;
         let clusters = how.clusters(&mut joined)?;
         Ok(member_rows(joined.vertices, vec![(None, clusters)]))
     })
@@ -120,61 +121,52 @@ pub(crate) fn grouped_rows(request: &Request, grouping: &dyn Grouping) -> Result
 }
 
 /// A join whose documents are read and whose pairs are not found yet.
-pub(crate) struct Joining {
-    run: RunningJoin,
-    /// The rows.
-    pub vertices: OrderedIds,
-    /// The vertex of each row.
-    vertex: RowPlaces,
-    equal: EqualRows,
-}
+pub(crate) struct Joining(RunningJoin);
 
 impl Joining {
     /// Reads the documents.
     pub(crate) fn new(request: &Request) -> Result<Self> {
-        let mut run = RunningJoin::new(request)?;
-        let executor = run.finished.executor;
-        let ids = std::mem::replace(&mut run.finished.left, RowIds::new(pg_sys::INT8OID));
-        let vertices = OrderedIds::new(ids, &executor)?;
-        let vertex = vertices.places()?;
-        let mut equal = EqualRows::new(vertices.len())?;
-        for (rows, similarity) in run.equal_rows() {
-            executor.check_interrupts()?;
-            equal.push(rows.iter().map(|&row| vertex.place_of(row)), similarity)?;
-        }
-        Ok(Self { run, vertices, vertex, equal })
+        RunningJoin::new(request).map(Self)
     }
 
-    /// Finds the pairs on which the rows to keep or the clusters depend, if the method can find
-    /// them alone; otherwise all pairs. `rank` returns the rank of each vertex, which is returned
-    /// if it was needed.
-    pub(crate) fn needed<'f>(
-        mut self,
-        files: &'f ServerFiles,
+    /// Lets only the pairs be found on which the rows to keep or the clusters depend, if the method
+    /// can find them alone and there are many. Then `rank` returns the rank of each row, which is
+    /// returned.
+    pub(crate) fn needed(
+        &mut self,
+        files: &ServerFiles,
         purpose: Purpose,
-        rank: impl FnOnce(&OrderedIds) -> Result<RowPlaces>,
-    ) -> Result<(PairGraph<'f>, Option<RowPlaces>)> {
-        let Self { run, vertices, vertex, .. } = &mut self;
+        rank: impl FnOnce(&RowIds, &BackendExecutor) -> Result<RowPlaces>,
+    ) -> Result<Option<RowPlaces>> {
         let mut ranks = None;
-        run.narrow(|sets, members| {
-            let ranks = ranks.insert(rank(vertices)?);
-            let rank = |row: u32| ranks.place_of(vertex.place_of(row));
-            Ok(Box::new(Needed::new(sets, members, rank, purpose, Box::new(*files))?))
+        self.0.narrow(|sets, members, Finished { left: ids, executor, .. }| {
+            let of_row = || {
+                let ranks = ranks.insert(rank(ids, executor)?);
+                Ok(|row: u32| ranks.place_of(row))
+            };
+            NeededSets::new(sets, purpose, Box::new(*files)).join(members, of_row, executor)
         })?;
-        Ok((self.all(files)?, ranks))
+        Ok(ranks)
     }
 
-    /// Finds the pairs.
-    pub(crate) fn all(self, files: &ServerFiles) -> Result<PairGraph<'_>> {
-        let Self { mut run, vertices, vertex, equal } = self;
+    /// Finds the pairs. Vertices are the rows that are in a pair or equal another row, or all rows
+    /// of a `whole` graph, in the order of their ids.
+    pub(crate) fn graph(self, files: &ServerFiles, whole: bool) -> Result<PairGraph<'_>> {
+        let Self(mut run) = self;
         let executor = run.finished.executor;
         let mut edges = Edges::new(files, settings::memory() / 4);
         while let Some(pair) = run.next_of_groups()? {
-            let [left, right] = [pair.left, pair.right].map(|row| equal.first(vertex.place_of(row)));
-            edges.push(Edge::new(left, right, pair.similarity))?;
+            edges.push(Edge::new(pair.left, pair.right, pair.similarity))?;
         }
-        let graph = Graph { vertices: vertices.len(), edges, equal };
-        Ok(PairGraph { vertices, graph, executor })
+        let ids = std::mem::replace(&mut run.finished.left, RowIds::new(pg_sys::INT8OID));
+        let order = |rows: &mut Vec<u32>| ids.put_in_order(rows, &executor);
+        let (graph, rows) = Graph::of_rows(edges, run.equal_rows(), ids.len(), whole, order, &executor)?;
+        Ok(PairGraph { vertices: OrderedIds::only(ids, rows), graph, executor })
+    }
+
+    /// Returns the number of documents.
+    pub(crate) fn documents(&self) -> usize {
+        self.0.finished.left.len()
     }
 }
 

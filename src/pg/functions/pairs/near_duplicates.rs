@@ -17,7 +17,7 @@ use crate::pg::server::error::{Result, SqlError};
 use crate::pg::server::notices::notice;
 use crate::pg::server::set_returning::{self, Row, RowSource, float};
 use neardup_core::clusters::leaders::Leaders;
-use neardup_core::features::sets::records::Members;
+use neardup_core::features::sets::members::Members;
 use neardup_core::joins::pairs::{Pair, Pairs};
 use neardup_core::joins::{JoinedSets, RecordJoin};
 use neardup_core::methods::account::{Account, milliseconds};
@@ -86,12 +86,13 @@ impl RunningJoin {
     /// the caller limits the number of all pairs.
     pub(crate) fn narrow(
         &mut self,
-        narrow: impl FnOnce(JoinedSets, &Members) -> Result<Box<dyn RecordJoin>>,
+        narrow: impl FnOnce(JoinedSets, &Members, &Finished) -> Result<Box<dyn RecordJoin>>,
     ) -> Result<()> {
-        if self.max_pairs.is_none() {
-            self.pairs.narrow(narrow)?;
+        let Self { pairs, finished, kept, max_pairs, .. } = self;
+        match max_pairs {
+            Some(_) => Ok(()),
+            None => kept.timed(|| pairs.narrow(|sets, members| narrow(sets, members, finished))),
         }
-        Ok(())
     }
 
     fn report(&mut self) {
@@ -125,7 +126,7 @@ impl RunningJoin {
 
     /// Returns the groups of two or more equal rows, and for each group the similarity of its rows
     /// to each other, or `None` if they form no pairs.
-    pub(crate) fn equal_rows(&self) -> impl Iterator<Item = (&[u32], Option<f64>)> {
+    pub(crate) fn equal_rows(&self) -> impl Iterator<Item = (&[u32], Option<f64>)> + Clone {
         self.pairs.equal_rows()
     }
 

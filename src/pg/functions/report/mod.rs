@@ -57,10 +57,13 @@ fn report(call: FunctionCall) -> Result<Datum> {
     let asked = ReportArguments::new(given, &request.example)?;
 
     let files = ServerFiles::in_current_context();
-    let mut joined = Joining::new(&request)?.all(&files)?;
+    let joining = Joining::new(&request)?;
+    let documents = joining.documents();
+    let grouping = how.grouping(&request);
+    // The rows of the method's own clusters are in the order of all ids.
+    let mut joined = joining.graph(&files, grouping.is_some())?;
     let executor = joined.executor;
-    let vertices = joined.vertices.len();
-    let clusters = match how.grouping(&request) {
+    let clusters = match grouping {
         Some(grouping) => grouped_rows(&request, grouping)?.1,
         None => Clusters::new(&mut joined.graph, how.clustering, how.largest, &executor)?,
     };
@@ -80,10 +83,10 @@ fn report(call: FunctionCall) -> Result<Datum> {
     let steps = curve(&mut joined.graph, &links, &samples::thresholds(lowest), &executor)?;
 
     let title = asked.title.as_deref();
-    let documents = ReportDocuments { request: &request, vertices: &joined.vertices, title };
+    let shown = ReportDocuments { request: &request, vertices: &joined.vertices, title };
     let mut page = ReportPage::new(asked.link.clone());
-    add_pairs(&mut page, &by_turns(&samples), &documents, &executor)?;
-    let cards = Cards { clusters: &clusters, summaries: &summaries, documents: &documents, asked: &asked };
+    add_pairs(&mut page, &by_turns(&samples), &shown, &executor)?;
+    let cards = Cards { clusters: &clusters, summaries: &summaries, documents: &shown, asked: &asked };
     cards.add_to(&mut page, &links, &executor)?;
 
     let least_run = add_runs(&mut page, &request)?;
@@ -95,7 +98,7 @@ fn report(call: FunctionCall) -> Result<Datum> {
         version: LIBRARY,
         took: milliseconds(began),
         threshold: request.example.threshold,
-        documents: vertices as u64,
+        documents: documents as u64,
         pairs,
         clustered: members as u64,
         clusters: clusters.len() as u64,
@@ -105,7 +108,7 @@ fn report(call: FunctionCall) -> Result<Datum> {
         steps,
         is_connected: how.clustering == Clustering::Connected && how.largest.is_none(),
         least_run,
-        warnings: warnings(&clusters, vertices),
+        warnings: warnings(&clusters, documents),
     };
     text(&with_room(|| page.finish(&facts))?)
 }
