@@ -112,10 +112,10 @@ fn edited(edits: EditedWords, parameters: &Parameters, reading: &mut Reading<'_>
 /// documents.
 fn of_sentences(parameters: &Parameters, reading: &mut Reading<'_>) -> Result<Search> {
     reading.compares(Some(LongParts::Sentences));
-    let (library, maker) = reading.read_units(DocumentUnit::Sentence, &parameters.features)?;
+    let (mut library, maker) = reading.read_units(DocumentUnit::Sentence, &parameters.features)?;
     let left_rows = reading.order()?;
     let right_rows = reading.right_order()?;
-    let units = Units::in_order(&library, &left_rows, right_rows.as_deref())?;
+    let units = Units::in_order(&mut library, &left_rows, right_rows.as_deref())?;
     drop((left_rows, right_rows));
     let held = library.bytes() + units.bytes() + maker.bytes();
     let resources = reading.resources_after(held);

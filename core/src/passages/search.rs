@@ -115,7 +115,7 @@ impl PassageSearch for Search {
             };
             if found.len() > from {
                 let documents = [left, right].map(|document| document as usize);
-                let rows_of = documents.map(|document| units.rows()[document]);
+                let rows_of = documents.map(|document| units.row(document));
                 let firsts = documents.map(|document| units.firsts()[document]);
                 memory::extend(&mut rows, &rows_of, DOING)?;
                 for row in rows_of {
@@ -313,8 +313,8 @@ pub fn between_documents(
         gathering.readers[0].add(row, document, stop)?;
         gathering.settle(|_| Ok(()), usize::MAX, &executor)?;
     }
-    let (library, maker, _) = gathering.finish(&parameters.features, 1, &executor)?;
-    let units = Units::in_order(&library, &[0], Some(&[1]))?;
+    let (mut library, maker, _) = gathering.finish(&parameters.features, 1, &executor)?;
+    let units = Units::in_order(&mut library, &[0], Some(&[1]))?;
     let resources = Resources { files: &NoFiles, budget: usize::MAX / 4, executor: &executor };
     let mut search = Search::new(library, units, &maker, parameters, resources, &mut |_| {})?;
     let mut all = Vec::new();

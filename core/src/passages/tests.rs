@@ -32,10 +32,11 @@ fn found(
         gathering.readers[row % threads].add(row as u32, &document, &Stop::default()).unwrap();
         gathering.settle(|_| Ok(()), budget, &executor).unwrap();
     }
-    let (library, maker, _) = gathering.finish(&parameters.features, texts.len() as u64, &executor).unwrap();
+    let (mut library, maker, _) =
+        gathering.finish(&parameters.features, texts.len() as u64, &executor).unwrap();
     let rows: Vec<u32> = (0..texts.len() as u32).collect();
     let (left, right) = rows.split_at(split.unwrap_or(rows.len()));
-    let units = Units::in_order(&library, left, split.map(|_| right)).unwrap();
+    let units = Units::in_order(&mut library, left, split.map(|_| right)).unwrap();
     let resources = Resources { files, budget, executor: &executor };
     let mut search = Search::new(library, units, &maker, parameters, resources, &mut |_| {}).unwrap();
     let mut all = Vec::new();

@@ -305,10 +305,14 @@ impl OrderedIds {
         Ok(Self { order: ids.order_if_any(executor)?, ids })
     }
 
-    /// Keeps only some rows, which are in the order of their ids.
-    pub(crate) fn only(ids: RowIds, order: Vec<u32>) -> Self {
-        let ids = if order.is_empty() { RowIds::new(ids.type_oid()) } else { ids };
-        Self { ids, order }
+    /// Keeps the ids of some rows, which are listed in the order of their ids.
+    pub(crate) fn of_rows(ids: RowIds, rows: &[u32]) -> Result<Self> {
+        let own = |ids: &[i64]| memory::collect(rows.iter().map(|&row| ids[row as usize]), DOING);
+        Ok(match ids {
+            RowIds::Integers(ids) => Self { ids: RowIds::Integers(own(&ids)?), order: Vec::new() },
+            ids if rows.is_empty() => Self { ids: RowIds::new(ids.type_oid()), order: Vec::new() },
+            ids => Self { ids, order: memory::collect(rows.iter().copied(), DOING)? },
+        })
     }
 
     /// Returns the number of rows.

@@ -180,7 +180,7 @@ impl<'f> Gathering<'f> {
 /// The units of documents, numbered consecutively.
 #[derive(Debug, Default)]
 pub struct Units {
-    /// The rows that have units.
+    /// The rows that have units, or nothing if they are the first rows.
     rows: Vec<u32>,
     /// The number of the first unit of each row, and at the end the number of all units.
     firsts: Vec<u32>,
@@ -190,13 +190,16 @@ pub struct Units {
 
 impl Units {
     /// Numbers the units of the given rows in the order of the rows, those of the left table first.
-    pub fn in_order(library: &TextStore, left: &[u32], right: Option<&[u32]>) -> Result<Self> {
+    ///
+    /// `library` forgets how many units each row has.
+    pub fn in_order(library: &mut TextStore, left: &[u32], right: Option<&[u32]>) -> Result<Self> {
         let mut units = Self { firsts: vec![0], ..Self::default() };
         units.append(library, left)?;
         if let Some(right) = right {
             units.right_from = units.firsts.last().copied();
             units.append(library, right)?;
         }
+        library.forget_counts();
         Ok(units)
     }
 
@@ -204,7 +207,14 @@ impl Units {
         for &row in rows.iter().filter(|&&row| library.units(row) > 0) {
             let next = self.len().checked_add(library.units(row));
             let next = next.ok_or(Error::TooMany { what: "sentences", limit: u32::MAX.into() })?;
-            memory::push(&mut self.rows, row, DOING)?;
+            // Rows are numbered with 32 bits.
+            let document = self.documents() as u32;
+            if self.rows.is_empty() && row != document {
+                memory::append(&mut self.rows, 0..document, DOING)?;
+            }
+            if row != document || !self.rows.is_empty() {
+                memory::push(&mut self.rows, row, DOING)?;
+            }
             memory::push(&mut self.firsts, next, DOING)?;
         }
         Ok(())
@@ -212,10 +222,7 @@ impl Units {
 
     /// Makes each row one unit with the row's number.
     pub fn of_rows(rows: u32, right_from: Option<u32>) -> Result<Self> {
-        let mut units = Self { right_from, ..Self::default() };
-        memory::append(&mut units.rows, 0..rows, DOING)?;
-        memory::append(&mut units.firsts, 0..=rows, DOING)?;
-        Ok(units)
+        Ok(Self { rows: Vec::new(), firsts: memory::collect(0..=rows, DOING)?, right_from })
     }
 
     /// Returns the number of units.
@@ -223,10 +230,15 @@ impl Units {
         self.firsts.last().copied().unwrap_or(0)
     }
 
-    /// Returns the rows that have units, in the order of their units. The place of a row in this
-    /// order is the number of its document.
-    pub fn rows(&self) -> &[u32] {
-        &self.rows
+    /// Returns the number of documents: of rows that have units.
+    fn documents(&self) -> usize {
+        self.firsts.len().saturating_sub(1)
+    }
+
+    /// Returns the row of a document. Documents are in the order of their units.
+    pub fn row(&self, document: usize) -> u32 {
+        // Rows are numbered with 32 bits.
+        self.rows.get(document).copied().unwrap_or(document as u32)
     }
 
     /// Returns the numbers of the first units of all documents, and at the end the number of all
@@ -307,11 +319,11 @@ impl UnitBatches<'_> {
     /// Returns the units of the next batch, which are all of one table, or `None` after the last
     /// batch.
     fn next(&mut self, library: &mut TextStore) -> Result<Option<Vec<UnitSlice>>> {
-        let Units { rows, firsts, right_from } = self.units;
+        let Units { firsts, right_from, .. } = self.units;
         let (mut batch, mut bytes) = (Vec::new(), 0);
-        while self.at.0 < rows.len() && bytes < self.bytes {
+        while self.at.0 < self.units.documents() && bytes < self.bytes {
             let (document, from) = self.at;
-            let (row, first) = (rows[document], firsts[document]);
+            let (row, first) = (self.units.row(document), firsts[document]);
             if *right_from == Some(first) && from == 0 && !batch.is_empty() {
                 break;
             }

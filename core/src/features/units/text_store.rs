@@ -75,7 +75,7 @@ impl<'a> OpenText<'a> {
 #[derive(Debug, Default)]
 pub struct TextStore {
     texts: RowWords,
-    /// The number of units by row; 0 for rows without a text.
+    /// The number of units by row; 0 for rows without a text. Empty once they are forgotten.
     counts: Vec<u32>,
 }
 
@@ -137,6 +137,11 @@ impl TextStore {
     /// Returns the number of units of a row.
     pub fn units(&self, row: u32) -> u32 {
         self.counts.get(row as usize).copied().unwrap_or(0)
+    }
+
+    /// Forgets the numbers of units.
+    pub fn forget_counts(&mut self) {
+        self.counts = Vec::new();
     }
 
     /// Returns the number of bytes that a row takes in memory, about.

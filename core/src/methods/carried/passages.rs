@@ -68,8 +68,8 @@ impl SharedPassages {
             gathering.readers[0].add(row, &document(row as usize)?, stop)?;
             gathering.settle(|_| Ok(()), usize::MAX, &executor)?;
         }
-        let (library, _, _) = gathering.finish(&UNCOUNTED, 1, &executor)?;
-        let units = Units::in_order(&library, &[0], Some(&[1]))?;
+        let (mut library, _, _) = gathering.finish(&UNCOUNTED, 1, &executor)?;
+        let units = Units::in_order(&mut library, &[0], Some(&[1]))?;
         let resources = Resources { files: &NoFiles, budget: usize::MAX / 4, executor: &executor };
         let maker = self.maker(left_out)?;
         let mut search = Search::new(library, units, &maker, &self.0, resources, &mut |_| {})?;

@@ -45,12 +45,13 @@ fn answer(call: FunctionCall) -> Result<Datum> {
             RowPlaces::by_row(&by_id, ranks(ids, &by_id, order.as_deref(), &request)?)
         };
         let known = joining.needed(&files, Purpose::Leaders, of_rows)?;
-        let mut joined = joining.graph(&files, false)?;
-        let OrderedIds { ids, order: rows } = &joined.vertices;
+        let (mut joined, rows) = joining.graph(&files, false)?;
+        let OrderedIds { ids, order: by_id } = &joined.vertices;
         let rank = match known {
             Some(ranks) => memory::collect(rows.iter().map(|&row| ranks.place_of(row)), RANKING)?,
-            None => ranks(ids, rows, order.as_deref(), &request)?,
+            None => ranks(ids, by_id, order.as_deref(), &request)?,
         };
+        drop(rows);
         let leaders = leaders(&mut joined.graph, &rank, &joined.executor)?;
         Ok(eliminated(joined.vertices, leaders))
     })

@@ -53,7 +53,7 @@ fn answer(call: FunctionCall) -> Result<Datum> {
             };
             joining.needed(&files, Purpose::Clusters(LARGEST_COUNTED), by_id)?;
         }
-        let mut joined = joining.graph(&files, false)?;
+        let (mut joined, _) = joining.graph(&files, false)?;
         let clusters = how.clusters(&mut joined)?;
         Ok(member_rows(joined.vertices, vec![(None, clusters)]))
     })
@@ -150,8 +150,8 @@ impl Joining {
     }
 
     /// Finds the pairs. Vertices are the rows that are in a pair or equal another row, or all rows
-    /// of a `whole` graph, in the order of their ids.
-    pub(crate) fn graph(self, files: &ServerFiles, whole: bool) -> Result<PairGraph<'_>> {
+    /// of a `whole` graph, in the order of their ids. Also returns the row of each vertex.
+    pub(crate) fn graph(self, files: &ServerFiles, whole: bool) -> Result<(PairGraph<'_>, Vec<u32>)> {
         let Self(mut run) = self;
         let executor = run.finished.executor;
         let mut edges = Edges::new(files, settings::memory() / 4);
@@ -161,7 +161,8 @@ impl Joining {
         let ids = std::mem::replace(&mut run.finished.left, RowIds::new(pg_sys::INT8OID));
         let order = |rows: &mut Vec<u32>| ids.put_in_order(rows, &executor);
         let (graph, rows) = Graph::of_rows(edges, run.equal_rows(), ids.len(), whole, order, &executor)?;
-        Ok(PairGraph { vertices: OrderedIds::only(ids, rows), graph, executor })
+        drop(run);
+        Ok((PairGraph { vertices: OrderedIds::of_rows(ids, &rows)?, graph, executor }, rows))
     }
 
     /// Returns the number of documents.

@@ -61,7 +61,7 @@ fn report(call: FunctionCall) -> Result<Datum> {
     let documents = joining.documents();
     let grouping = how.grouping(&request);
     // The rows of the method's own clusters are in the order of all ids.
-    let mut joined = joining.graph(&files, grouping.is_some())?;
+    let (mut joined, _) = joining.graph(&files, grouping.is_some())?;
     let executor = joined.executor;
     let clusters = match grouping {
         Some(grouping) => grouped_rows(&request, grouping)?.1,
