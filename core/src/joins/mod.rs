@@ -26,6 +26,7 @@ pub mod keys;
 pub mod near_words;
 pub mod nearest;
 pub mod pairs;
+pub(crate) mod rare_keys;
 pub mod runs;
 pub mod sentences;
 pub mod sets;

@@ -1,16 +1,10 @@
-//! The texts of a join by shared runs, and the rule to compare them by. From their anchors to keys:
-//! a text offers all its anchors and looks the rarest ones up.
-
-use bytemuck::{Pod, Zeroable};
+//! The texts of a join by shared runs, and the rule to compare them by.
 
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::runs::tokens::read_tokens;
 use crate::features::texts::Texts;
 use crate::features::tokens::{Scratch, Tokenizer};
-use crate::joins::keys::{KeyPosting, weighted_keys};
-use crate::storage::files::Resources;
-use crate::storage::sort::{Groups, Sorted, Sorter};
 use crate::verify::shared_runs::RunShare;
 
 pub(super) const DOING: &str = "joining texts by shared runs";
@@ -44,6 +38,16 @@ pub(super) struct RunTexts {
 }
 
 impl RunTexts {
+    /// Returns the least number of tokens that a text has in common with a similar text.
+    pub(super) fn needed(&self, record: u32) -> f64 {
+        let is_right = self.right_from.is_some_and(|from| record >= from);
+        match self.rule.of.counts(is_right) {
+            true => self.rule.threshold * f64::from(self.lengths[record as usize]),
+            // It looks nothing up.
+            false => f64::INFINITY,
+        }
+    }
+
     /// The number of texts that a thread works on at one time.
     pub(super) const SLICE: u32 = 64;
 
@@ -59,84 +63,4 @@ impl RunTexts {
 pub(super) struct CompareScratch {
     scratch: Scratch,
     pub tokens: Vec<u64>,
-}
-
-/// An anchor of a record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable, Pod)]
-#[repr(C)]
-pub(super) struct RecordAnchor {
-    pub hash: u64,
-    pub record: u32,
-    /// The number of tokens from the first to the last window that chose the anchor and counts.
-    pub covers: u32,
-}
-
-/// An anchor of a record, by the number of records that have it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable, Pod)]
-#[repr(C)]
-pub(super) struct RankedAnchor {
-    record: u32,
-    records: u32,
-    hash: u64,
-    covers: u32,
-    unused: u32,
-}
-
-impl RunTexts {
-    /// Adds to each anchor the number of texts that have it, and leaves out those that no other
-    /// text has.
-    pub(super) fn ranked<'f>(
-        &self,
-        anchors: Sorted<RecordAnchor>,
-        resources: Resources<'f>,
-    ) -> Result<Sorter<'f, RankedAnchor>> {
-        let Resources { files, budget, executor } = resources;
-        let mut ranked = Sorter::new(files, budget / 4);
-        let mut anchors = Groups::new(anchors, executor)?;
-        let mut group: Vec<RecordAnchor> = Vec::new();
-        let join = |last: &mut RecordAnchor, next: &RecordAnchor| {
-            let is_again = last.record == next.record;
-            if is_again {
-                last.covers = last.covers.saturating_add(next.covers);
-            }
-            is_again
-        };
-        while anchors.next(&mut group, |anchor| anchor.hash, join, executor)? {
-            let [first, last] = [&group[0], &group[group.len() - 1]].map(|anchor| anchor.record);
-            let pairs = self.right_from.map_or(first != last, |from| first < from && last >= from);
-            let records = group.len() as u32;
-            for RecordAnchor { hash, record, covers } in group.drain(..).filter(|_| pairs) {
-                ranked.push(RankedAnchor { record, records, hash, covers, unused: 0 }, executor)?;
-            }
-        }
-        Ok(ranked)
-    }
-
-    /// Decides which anchors each text looks up: all but the most frequent ones, which cover too
-    /// few tokens to make the share alone.
-    pub(super) fn postings<'f>(
-        &self,
-        ranked: Sorted<RankedAnchor>,
-        resources: Resources<'f>,
-    ) -> Result<Sorter<'f, KeyPosting>> {
-        let Resources { files, budget, executor } = resources;
-        let mut postings = Sorter::new(files, budget / 4);
-        let mut ranked = Groups::new(ranked, executor)?;
-        let mut own: Vec<RankedAnchor> = Vec::new();
-        while ranked.next(&mut own, |anchor| anchor.record, |_, _| false, executor)? {
-            let record = own[0].record;
-            let is_right = self.right_from.is_some_and(|from| record >= from);
-            let needed = match self.rule.of.counts(is_right) {
-                true => self.rule.threshold * f64::from(self.lengths[record as usize]),
-                // It looks nothing up.
-                false => f64::INFINITY,
-            };
-            // Anchors are in the order of the number of texts.
-            let weighted = own.drain(..).rev().map(|anchor| (anchor.hash, anchor.covers));
-            for key in weighted_keys(weighted, needed) {
-                postings.push(key.posting(record.into(), is_right), executor)?;
-            }
-        }
-        Ok(postings)
-    }
 }

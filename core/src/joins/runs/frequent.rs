@@ -5,12 +5,13 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::anchors::{CompareScratch, DOING, RecordAnchor, RunTexts};
+use super::anchors::{CompareScratch, DOING, RunTexts};
 use crate::error::Result;
 use crate::executor::{Executor, Stop};
 use crate::features::runs::anchors::{Anchor, Anchors};
 use crate::features::runs::contents::Contents;
 use crate::joins::candidates::{Slice, each_slice};
+use crate::joins::rare_keys::WeighedKey;
 use crate::memory;
 use crate::storage::files::Resources;
 use crate::storage::sort::{Sorted, Sorter};
@@ -66,8 +67,9 @@ pub(super) struct RunCounts {
     pub tokens: Vec<u32>,
     /// The texts that have windows that do not count.
     pub left_out: Vec<u32>,
-    /// The anchors of windows that count, of some texts.
-    anchors: Vec<RecordAnchor>,
+    /// The anchors of windows that count, of some texts. The weight of an anchor is the number of
+    /// tokens from the first to the last window that chose it and counts.
+    anchors: Vec<WeighedKey>,
 }
 
 impl RunTexts {
@@ -76,7 +78,7 @@ impl RunTexts {
     pub(super) fn frequent(
         &self,
         most: u64,
-        anchors: &mut Sorted<RecordAnchor>,
+        anchors: &mut Sorted<WeighedKey>,
         rows: &dyn Fn(u32) -> u64,
         resources: Resources<'_>,
     ) -> Result<(Vec<u128>, FrequentWindows)> {
@@ -120,7 +122,7 @@ impl RunTexts {
     pub(super) fn anchors<'f>(
         &self,
         resources: Resources<'f>,
-    ) -> Result<(Sorter<'f, RecordAnchor>, RunCounts)> {
+    ) -> Result<(Sorter<'f, WeighedKey>, RunCounts)> {
         let Resources { files, budget, executor } = resources;
         let (mut anchors, mut all) = (Sorter::new(files, budget / 4), RunCounts::default());
         let work = |slice: &mut Slice<RunCounts>, stop: &Stop| self.count(slice, stop);
@@ -161,7 +163,7 @@ impl RunTexts {
                 if let Some((from, to)) = span {
                     memory::push(
                         anchors,
-                        RecordAnchor { hash: anchor.hash, record, covers: to - from },
+                        WeighedKey { hash: anchor.hash, record, weight: to - from },
                         DOING,
                     )?;
                 }

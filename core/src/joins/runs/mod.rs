@@ -13,6 +13,7 @@ use super::RecordPair;
 use super::candidates::{CandidateJoin, CompareCandidates};
 use super::keys::for_each_meeting;
 use super::pairs::{Pairs, equal_records};
+use super::rare_keys::rare_postings;
 use crate::error::Result;
 use crate::executor::Stop;
 use crate::features::sets::members::Members;
@@ -63,8 +64,8 @@ pub fn run_pairs(
     }
     compared.lengths = counted.lengths;
     progress("looking for shared anchors");
-    let ranked = compared.ranked(anchors, resources)?;
-    let postings = compared.postings(ranked.sorted(executor)?, resources)?;
+    let needed = |record| Ok(compared.needed(record));
+    let postings = rare_postings(anchors, right_from, needed, resources)?;
     let postings = Groups::new(postings.sorted(executor)?, executor)?;
     let mut candidates = Sorter::new(files, budget / 4);
     for_each_meeting(

@@ -10,14 +10,13 @@ use crate::features::sets::builder::SetBuilder;
 use crate::features::tokens::Document;
 use crate::joins::keys::{Key, KeyPosting, for_each_meeting};
 use crate::joins::pairs::Pairs;
+use crate::joins::rare_keys::{WeighedKey, rare_postings};
 use crate::joins::{Algorithm, Counts};
 use crate::memory;
 use crate::methods::carrier::{Carrier, LeftOut, Meeting};
-use crate::parts::keys::rarest;
-use crate::parts::ranks::{TokenPlaces, TokenRanks, ranks};
-use crate::set_index::token_counts::TokenCounts;
 use crate::storage::files::Resources;
-use crate::storage::sort::{Groups, Sorter};
+use crate::storage::log::Log;
+use crate::storage::sort::{Groups, Sorted, Sorter};
 use crate::verify::predicate::Predicate;
 
 const DOING: &str = "looking for candidates in temporary files";
@@ -92,16 +91,9 @@ impl CandidateFinder<'_> {
             }
             Meeting::Rarest => {
                 (self.report)("counting keys");
-                let order = frequent(carrier, records, resources)?;
-                let order = TokenRanks::parse(&order)?;
-                let places = TokenPlaces::new(&order)?;
-                let order = order.with(&places);
+                let postings = rarest(carrier, records, resources)?.sorted(resources.executor)?;
                 (self.report)("joining by keys");
-                self.by_keys(None, records, take, |carried, keys, stop| {
-                    let mut weighted = Vec::new();
-                    let needed = carrier.weights(carried, &mut weighted, stop)?;
-                    rarest(&weighted, needed, &order, keys, stop)
-                })
+                self.meet(postings, None, records, take)
             }
         }
     }
@@ -114,9 +106,7 @@ impl CandidateFinder<'_> {
         take: &mut TakeCandidate<'_>,
         keys: impl Fn(&[u8], &mut Vec<Key>, &Stop) -> Result<()> + Sync,
     ) -> Result<()> {
-        let Self { carrier, resources, counts, .. } = self;
-        let (carrier, resources) = (*carrier, *resources);
-        let Resources { files, budget, executor } = resources;
+        let Self { carrier, resources: Resources { files, budget, executor }, .. } = *self;
         let split = records.split();
         let mut postings = Sorter::new(files, budget / 4);
         records.for_each(carrier, budget / 16, executor, |first, loaded| {
@@ -130,7 +120,21 @@ impl CandidateFinder<'_> {
             })?;
             made.into_iter().flatten().try_for_each(|posting| postings.push(posting, executor))
         })?;
-        let (mut postings, mut dropped) = (Groups::new(postings.sorted(executor)?, executor)?, Vec::new());
+        self.meet(postings.sorted(executor)?, most, records, take)
+    }
+
+    /// Finds the records of which one offers a key that the other looks up.
+    fn meet(
+        &mut self,
+        postings: Sorted<KeyPosting>,
+        most: Option<u64>,
+        records: &mut CarriedRecords,
+        take: &mut TakeCandidate<'_>,
+    ) -> Result<()> {
+        let Self { carrier, resources, counts, .. } = self;
+        let (carrier, resources) = (*carrier, *resources);
+        let (executor, split) = (resources.executor, records.split());
+        let (mut postings, mut dropped) = (Groups::new(postings, executor)?, Vec::new());
         if let Some(rules) = carrier.stop_rules() {
             dropped = stop_keys(carrier, rules, &mut postings, records, resources, counts)?;
             postings.rewind(executor)?;
@@ -154,34 +158,45 @@ impl CandidateFinder<'_> {
     }
 }
 
-/// Returns the ranks of the frequent hashes of a sample.
-fn frequent(
+/// Returns the entries of records that look up the rarest of their keys.
+fn rarest<'f>(
     carrier: &dyn Carrier,
     records: &mut CarriedRecords,
-    Resources { budget, executor, .. }: Resources<'_>,
-) -> Result<Vec<u8>> {
-    /// About so many records are looked at.
-    const SAMPLE: usize = 1 << 17;
-    /// Beyond so many, a hash is rare enough.
-    const MOST: usize = 1 << 20;
-    let most = MOST.min(budget / 4 / TokenCounts::<u64>::ENTRY);
-    let mut counts = TokenCounts::new(most);
-    let step = (records.len() as usize).div_ceil(SAMPLE).max(1);
-    records.for_each(carrier, budget / 8, executor, |_, loaded| {
-        let made = each_unit(loaded.len().div_ceil(step), executor, |hashes: &mut Vec<u64>, n, stop| {
-            memory::append(hashes, carrier.set(loaded.get(n * step), stop)?, DOING)
+    resources: Resources<'f>,
+) -> Result<Sorter<'f, KeyPosting>> {
+    let Resources { files, budget, executor } = resources;
+    let (mut all, mut needed) = (Sorter::new(files, budget / 4), Log::new(1 << 16));
+    records.for_each(carrier, budget / 16, executor, |first, loaded| {
+        let made = each_unit(loaded.len(), executor, |made: &mut RareKeys, n, stop| {
+            let RareKeys { keys, needed, own } = made;
+            let (least, record) = (carrier.weights(loaded.get(n), own, stop)?, first + n as u32);
+            memory::reserve(needed, 1, DOING)?;
+            memory::append(
+                keys,
+                own.iter().map(|&(hash, weight)| WeighedKey { hash, record, weight }),
+                DOING,
+            )?;
+            needed.push(least);
+            Ok(())
         })?;
-        let mut state = (&mut counts, made.iter().flatten());
-        executor::one(executor, &mut state, |(counts, hashes), stop| {
-            hashes.try_for_each(|&hash| counts.add(hash, stop))
-        })
+        made.iter().try_for_each(|made| needed.extend(&made.needed, files))?;
+        made.into_iter().flat_map(|made| made.keys).try_for_each(|key| all.push(key, executor))
     })?;
-    let mut made = (counts, Vec::new());
-    executor::one(executor, &mut made, |(counts, made), stop| {
-        *made = ranks(counts, most, stop)?;
-        Ok(())
-    })?;
-    Ok(made.1)
+    let needed = |record: u32| {
+        let mut least = [0.0];
+        needed.read(record.into(), &mut least)?;
+        Ok(least[0])
+    };
+    rare_postings(all.sorted(executor)?, records.split(), needed, resources)
+}
+
+/// The keys of some records, and the least weight that each shares with a similar one.
+#[derive(Default)]
+struct RareKeys {
+    keys: Vec<WeighedKey>,
+    needed: Vec<f64>,
+    /// The keys of one record.
+    own: Vec<(u64, u32)>,
 }
 
 /// Finds the records whose sets pass a predicate.
