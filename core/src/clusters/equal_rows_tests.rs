@@ -141,7 +141,10 @@ proptest! {
         }
         let groups = moved.groups.iter().filter(|(rows, _)| rows.len() > 1);
         let groups = groups.map(|(rows, similarity)| (&rows[..], *similarity));
-        let in_order = |rows: &mut Vec<u32>| Ok::<_, Error>(assert!(rows.is_sorted_by(|a, b| a < b)));
+        let in_order = |rows: &mut Vec<u32>| {
+            assert!(rows.is_sorted_by(|a, b| a < b));
+            Ok::<_, Error>(())
+        };
         let (mut compact, all) = Graph::of_rows(pairs, groups, moved.vertices, false, in_order, W).unwrap();
         prop_assert!(all.is_sorted_by(|a, b| a < b) && all.iter().all(|vertex| places.contains(vertex)));
         prop_assert_eq!(compact.vertices, all.len());
