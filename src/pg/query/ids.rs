@@ -278,11 +278,12 @@ impl RowIds {
 pub(crate) struct RowPlaces(pub(crate) Vec<u32>);
 
 impl RowPlaces {
-    /// Returns what each place of an order has, by row.
-    pub(crate) fn by_row(order: &[u32], of_place: impl IntoIterator<Item = u32>) -> Result<Self> {
-        let mut of = memory::filled(0, order.len(), DOING)?;
-        order.iter().zip(of_place).for_each(|(&row, place)| of[row as usize] = place);
-        Ok(Self(of))
+    /// Returns the place of each row in an order of all rows.
+    pub(crate) fn new(order: &[u32]) -> Result<Self> {
+        let mut places = memory::filled(0, order.len(), DOING)?;
+        // Row numbers have 32 bits.
+        order.iter().zip(0..).for_each(|(&row, place)| places[row as usize] = place);
+        Ok(Self(places))
     }
 
     /// Returns the place of a row.

@@ -186,4 +186,11 @@ SELECT clustering, (SELECT count(*) FROM (
 FROM unnest('{connected,star}'::text[]) clustering;
 SELECT count(*) AS wrong FROM (SELECT id, kept_id FROM eliminate('template', 0.8, id_column => 'id', keep => 'max:id')) e
 WHERE NOT EXISTS (SELECT FROM all_pairs p WHERE p.left_id = e.id AND p.right_id = e.kept_id);
+-- Rows that are stored in another order than that of their ids.
+CREATE TABLE mixed AS SELECT * FROM template ORDER BY md5(id::text);
+SELECT keep, (SELECT string_agg(id || ' ' || kept_id, ',' ORDER BY id) FROM eliminate('mixed', 0.8, id_column => 'id', keep => keep))
+    = (SELECT string_agg(id || ' ' || kept_id, ',' ORDER BY id) FROM eliminate('template', 0.8, id_column => 'id', keep => keep)) AS same
+FROM unnest('{longest,first,max:id}'::text[]) keep;
+SELECT count(*) AS other FROM (SELECT cluster_id, id FROM near_duplicate_clusters('mixed', 0.8, id_column => 'id')
+    EXCEPT ALL SELECT cluster_id, id FROM near_duplicate_clusters('template', 0.8, id_column => 'id')) d;
 DROP SCHEMA clusters_test CASCADE;

@@ -42,7 +42,14 @@ fn answer(call: FunctionCall) -> Result<Datum> {
         let mut joining = Joining::new(&request)?;
         let of_rows = |ids: &RowIds, executor: &BackendExecutor| {
             let by_id = ids.order_if_any(executor)?;
-            RowPlaces::by_row(&by_id, ranks(ids, &by_id, order.as_deref(), &request)?)
+            let mut ranks = ranks(ids, &by_id, order.as_deref(), &request)?;
+            if !by_id.is_empty() {
+                // From places in the order of the ids to rows.
+                let places = RowPlaces::new(&by_id)?;
+                let of_row = (0..by_id.len() as u32).map(|row| ranks[places.place_of(row) as usize]);
+                ranks = memory::collect(of_row, RANKING)?;
+            }
+            Ok(RowPlaces(ranks))
         };
         let known = joining.needed(&files, Purpose::Leaders, of_rows)?;
         let (mut joined, rows) = joining.graph(&files, false)?;

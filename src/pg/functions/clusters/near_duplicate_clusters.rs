@@ -48,9 +48,8 @@ fn answer(call: FunctionCall) -> Result<Datum> {
         // Perhaps-similar sets and weakest links depend on all pairs.
         let all = how.clustering == Clustering::PerhapsSimilar || how.largest.is_some();
         if !all {
-            let by_id = |ids: &RowIds, executor: &BackendExecutor| {
-                RowPlaces::by_row(&ids.order_if_any(executor)?, 0..)
-            };
+            let by_id =
+                |ids: &RowIds, executor: &BackendExecutor| RowPlaces::new(&ids.order_if_any(executor)?);
             joining.needed(&files, Purpose::Clusters(LARGEST_COUNTED), by_id)?;
         }
         let (mut joined, _) = joining.graph(&files, false)?;
