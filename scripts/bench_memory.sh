@@ -49,6 +49,8 @@ fi
 if [[ ,$methods, == *,nearest,* ]]; then
     q -c "CREATE TABLE few AS SELECT * FROM $large LIMIT 100000" -c 'ALTER TABLE few ADD PRIMARY KEY (id)' -c 'VACUUM ANALYZE few'
 fi
+# What was loaded is written before anything is timed.
+q -c CHECKPOINT
 
 # call METHOD: the call.
 call() {
