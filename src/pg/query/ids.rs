@@ -13,6 +13,7 @@ use crate::pg::server::error::{Result, SqlError};
 use neardup_core::executor::{self, Executor};
 use neardup_core::hash;
 use neardup_core::memory;
+use neardup_core::methods::reading::places;
 use neardup_core::simd::prefetch::prefetch;
 
 const DOING: &str = "keeping ids";
@@ -280,10 +281,7 @@ pub(crate) struct RowPlaces(pub(crate) Vec<u32>);
 impl RowPlaces {
     /// Returns the place of each row in an order of all rows.
     pub(crate) fn new(order: &[u32]) -> Result<Self> {
-        let mut places = memory::filled(0, order.len(), DOING)?;
-        // Row numbers have 32 bits.
-        order.iter().zip(0..).for_each(|(&row, place)| places[row as usize] = place);
-        Ok(Self(places))
+        Ok(Self(places(order)?))
     }
 
     /// Returns the place of a row.

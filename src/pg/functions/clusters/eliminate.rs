@@ -42,14 +42,13 @@ fn answer(call: FunctionCall) -> Result<Datum> {
         let mut joining = Joining::new(&request)?;
         let of_rows = |ids: &RowIds, executor: &BackendExecutor| {
             let by_id = ids.order_if_any(executor)?;
-            let mut ranks = ranks(ids, &by_id, order.as_deref(), &request)?;
-            if !by_id.is_empty() {
-                // From places in the order of the ids to rows.
-                let places = RowPlaces::new(&by_id)?;
-                let of_row = (0..by_id.len() as u32).map(|row| ranks[places.place_of(row) as usize]);
-                ranks = memory::collect(of_row, RANKING)?;
+            let ranks = ranks(ids, &by_id, order.as_deref(), &request)?;
+            if by_id.is_empty() {
+                return Ok(RowPlaces(ranks));
             }
-            Ok(RowPlaces(ranks))
+            let mut of_rows = memory::filled(0, ranks.len(), RANKING)?;
+            by_id.iter().zip(ranks).for_each(|(&row, rank)| of_rows[row as usize] = rank);
+            Ok(RowPlaces(of_rows))
         };
         let known = joining.needed(&files, Purpose::Leaders, of_rows)?;
         let (mut joined, rows) = joining.graph(&files, false)?;
